@@ -1,0 +1,213 @@
+"""Overlay files → ``Overlays``: each document is read, checked against its schema and turned into a frozen value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.policy import taugrid
+from tau_compile.policy.model import (
+    Cluster,
+    Flavor,
+    GpuClass,
+    Overlays,
+    Platform,
+    PriorityClass,
+    Profile,
+    Queue,
+    Taint,
+    Topology,
+    Workspace,
+)
+from tau_compile.schema import store
+from tau_compile.schema.check import check
+from tau_compile.source.forms import canonical_defaults
+from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.reader import read
+from tau_compile.suggest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tau_compile.diagnostics import Span
+
+KINDS = ("Platform", "Cluster", "Workspace", "Profile")
+FORBIDDEN = ("name", "run.name", "run.entrypoint", "run.working_dir", "run.attempt", "schema_version")
+
+Document = Platform | Cluster | Workspace | Profile
+
+
+class SourceFile(NamedTuple):
+    """One input file: the path shown to people, and its bytes."""
+
+    path: str
+    data: bytes
+
+
+class Loaded(NamedTuple):
+    """The overlays, or None when a file has errors."""
+
+    overlays: Overlays | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
+    """Load overlay files; kinds that a repository leaves out come from the packaged ``defaults``."""
+    said: list[Diagnostic] = []
+    documents: list[Document] = []
+    for file in files:
+        documents += _documents(file, said)
+    _unique(documents, said)
+    present = {type(document) for document in documents}
+    for file in defaults:
+        documents += [d for d in _documents(file, said) if type(d) not in present]
+    platforms = [d for d in documents if isinstance(d, Platform)]
+    for extra in platforms[1:]:
+        said.append(
+            error("TAU305", "a repository has one Platform document", extra.span,
+                  "merge the two documents", (Related(platforms[0].span, "the other one"),))
+        )
+    if any(d.severity == "error" for d in said):
+        return Loaded(None, tuple(said))
+    overlays = Overlays(
+        platforms[0],
+        tuple(d for d in documents if isinstance(d, Cluster)),
+        tuple(d for d in documents if isinstance(d, Workspace)),
+        tuple(d for d in documents if isinstance(d, Profile)),
+    )
+    return Loaded(overlays, tuple(said))
+
+
+def _unique(documents: list[Document], said: list[Diagnostic]) -> None:
+    first: dict[tuple[type, str], Document] = {}
+    for document in documents:
+        key = (type(document), document.name)
+        if key in first:
+            said.append(
+                error("TAU306", f"there are two {type(document).__name__} documents called `{document.name}`",
+                      document.span, "rename or remove one", (Related(first[key].span, "the other one"),))
+            )
+        first.setdefault(key, document)
+
+
+def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
+    result = read(file.data, file.path)
+    said += result.diagnostics
+    node = result.node
+    if node is None:
+        return []
+    if not isinstance(node, Mapping):
+        said.append(error("TAU302", "an overlay is a mapping with apiVersion, kind and metadata", node.span))
+        return []
+    kind = node.get("kind")
+    word = kind.text if isinstance(kind, Scalar) else ""
+    if word in taugrid.KINDS:
+        return list(taugrid.convert(node, word, said))
+    if word not in KINDS:
+        close = nearest(word, [*KINDS, *taugrid.KINDS])
+        said.append(
+            error("TAU302", f"`{word}` is not a kind of overlay" if word else "the document names no kind of overlay",
+                  kind.span if kind else node.span,
+                  f"did you mean `{close}`?" if close else f"one of {', '.join([*KINDS, *taugrid.KINDS])}")
+        )
+        return []
+    checked = check(node, store.overlay(word), file_kind=word)
+    said += checked.diagnostics
+    if any(d.severity == "error" for d in checked.diagnostics):
+        return []
+    return [_build(word, checked.data, node, said)]
+
+
+def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic]) -> Document:
+    name, defaults = data["metadata"]["name"], _defaults(node, said)
+    span = _name_span(node)
+    if kind == "Platform":
+        ray = data.get("ray", {})
+        return Platform(name, span, ray.get("image", ""), ray.get("cpuImage", ""),
+                        ray.get("submissionMode", "K8sJobMode"), defaults)
+    if kind == "Workspace":
+        return Workspace(
+            name, span, data.get("cluster", ""), data.get("namespace", name), data["queue"],
+            data.get("serviceAccount", ""), data.get("outputRoot", ""),
+            tuple(data.get("imagePullSecrets", ())), tuple(data.get("envFromSecrets", ())),
+            tuple(sorted(data.get("podLabels", {}).items())), defaults,
+        )
+    if kind == "Profile":
+        return profile(data, name, span, defaults)
+    return _cluster(data, name, node, span, defaults)
+
+
+def profile(data: dict[str, Any], name: str, span: Span, defaults: Mapping | None) -> Profile:
+    """A Profile from checked data; TauGrid's workloadProfile has the same fields."""
+    scope, classes = data.get("applicability", {}), data.get("priorities", {})
+    return Profile(
+        name, span, tuple(scope.get("teams", ())), tuple(scope.get("lanes", ())), tuple(scope.get("namespaces", ())),
+        data["gpusPerWorker"], data["workerCount"], data.get("mode", "fixed"),
+        data.get("placement", "unconstrained"), data.get("defaultLocalQueue", ""),
+        data.get("executionTarget", "singleCluster"), classes.get("workloadPriorityClassName", ""),
+        classes.get("podPriorityClassName", ""), data.get("disableDefaultPriorities", False), defaults,
+    )
+
+
+def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, defaults: Mapping | None) -> Cluster:
+    versions = data.get("versions", {})
+    return Cluster(
+        name, span, versions.get("kubernetes", ""), versions.get("kueue", ""), versions.get("kuberay", ""),
+        _taints(data.get("gpuTaints", ())),
+        tuple(
+            GpuClass(c["name"], c.get("resource", "nvidia.com/gpu"), tuple(sorted(c.get("nodeLabels", {}).items())),
+                     _taints(c.get("taints", ())), c.get("gpusPerNode"), tuple(c.get("migProfiles", ())))
+            for c in data.get("gpuClasses", ())
+        ),
+        tuple(
+            Flavor(f["name"], f.get("gpuClass", ""), _taints(f.get("taints", ())), f.get("topology", ""),
+                   _item_span(node, "flavors", place))
+            for place, f in enumerate(data.get("flavors", ()))
+        ),
+        tuple(
+            Queue(q["name"], tuple(q.get("flavors", ())),
+                  tuple((lq["namespace"], lq["name"]) for lq in q.get("localQueues", ())),
+                  _item_span(node, "queues", place))
+            for place, q in enumerate(data.get("queues", ()))
+        ),
+        tuple(PriorityClass(p["name"], p.get("tier", "")) for p in data.get("priorityClasses", ())),
+        tuple(
+            Topology(t["name"], tuple((level.get("placement", ""), level["nodeLabel"]) for level in t["levels"]))
+            for t in data.get("topologies", ())
+        ),
+        defaults,
+    )
+
+
+def _taints(items: Iterable[dict[str, str]]) -> tuple[Taint, ...]:
+    return tuple(Taint(t["key"], t.get("value", ""), t.get("effect", "NoSchedule")) for t in items)
+
+
+def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
+    written = node.get("defaults")
+    if not isinstance(written, Mapping):
+        return None
+    canonical = canonical_defaults(written)
+    said += canonical.diagnostics
+    for path in FORBIDDEN:
+        section, _, field = path.rpartition(".")
+        inner = find(canonical.node, section) if section else canonical.node
+        entry = inner.entry(field) if isinstance(inner, Mapping) else None
+        if entry is not None:
+            said.append(
+                error("TAU301", f"an overlay may not set `{entry.key.written or path}`", entry.key.span,
+                      "it belongs to one workload: set it in the workload's tau.yaml")
+            )
+    return canonical.node
+
+
+def _name_span(node: Mapping) -> Span:
+    name = find(node, "metadata.name")
+    return name.span if name else node.span
+
+
+def _item_span(node: Mapping, section: str, place: int) -> Span:
+    items = node.get(section)
+    item = items.items[place] if hasattr(items, "items") else node
+    name = item.get("name") if isinstance(item, Mapping) else None
+    return name.span if name else node.span

@@ -1,0 +1,156 @@
+"""One workload's canonical tau.yaml and the overlays → its resolved configuration.
+
+Layers, lowest first: platform, cluster, workspace, profile, tau.yaml. (The built-in defaults are those of the schema.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.policy import select
+from tau_compile.policy.merge import Layer, Merged, merge
+from tau_compile.policy.profile import layer as profile_layer
+from tau_compile.policy.profile import placement_word, unlike_profile
+from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.suggest import nearest
+
+if TYPE_CHECKING:
+    from tau_compile.policy.model import Cluster, Overlays, Platform, Profile, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A workload's configuration with everything the platform decided.
+
+    ``merged.node`` is the canonical tree; ``workload_priority`` and ``pod_priority`` are class names, empty for none.
+    """
+
+    document: Mapping
+    merged: Merged
+    platform: Platform
+    cluster: Cluster
+    workspace: Workspace
+    profile: Profile | None
+    queue: str
+    workload_priority: str
+    pod_priority: str
+
+
+def resolve(
+    document: Mapping, overlays: Overlays, folder: str, chosen: str, said: list[Diagnostic]
+) -> Resolved | None:
+    """Resolve one canonical document; None, with the reasons in ``said``, when its place cannot be found."""
+    space = select.workspace(overlays, document, folder, chosen, said)
+    cluster = select.cluster(overlays, space, said) if space else None
+    if space is None or cluster is None:
+        return None
+    _assert_namespace(document, space, said)
+    below = [
+        Layer(name, node)
+        for name, node in (
+            (f"platform `{overlays.platform.name}`", overlays.platform.defaults),
+            (f"cluster `{cluster.name}`", cluster.defaults),
+            (f"workspace `{space.name}`", space.defaults),
+        )
+        if node is not None
+    ]
+    top = Layer("tau.yaml", document)
+    before = len(said)
+    profile = select.profile(overlays, merge([*below, top]).node, space.namespace, said)
+    if profile is None and len(said) > before:
+        return None
+    if profile is not None:
+        below.append(Layer(f"profile `{profile.name}`", profile_layer(profile, document)))
+        unlike_profile(document, profile, said)
+    merged = merge([*below, top])
+    queue = _queue(merged.node, document, space, cluster, profile, said)
+    workload, pod = _priorities(merged.node, cluster, profile, said)
+    return Resolved(document, merged, overlays.platform, cluster, space, profile, queue, workload, pod)
+
+
+def _assert_namespace(document: Mapping, space: Workspace, said: list[Diagnostic]) -> None:
+    asked = find(document, "policy.namespace")
+    if isinstance(asked, Scalar) and asked.text != space.namespace:
+        said.append(
+            error("TAU315", f"`policy.namespace: {asked.text}` is not the namespace of workspace `{space.name}`, "
+                  f"which is `{space.namespace}`", asked.span,
+                  "remove `policy.namespace`, or choose another workspace with policy.workspace",
+                  (Related(space.span, f"workspace `{space.name}`"),))
+        )
+
+
+def _queue(
+    merged: Mapping, document: Mapping, space: Workspace, cluster: Cluster, profile: Profile | None, said: list[Diagnostic]
+) -> str:
+    given = profile.queue if profile and profile.queue else space.queue
+    asked = find(document, "policy.queue")
+    if isinstance(asked, Scalar) and asked.text not in ("auto", given):
+        owner = profile if profile and profile.queue else space
+        said.append(
+            error("TAU316", f"`policy.queue: {asked.text}` is not the queue of "
+                  f"{'profile' if owner is profile else 'workspace'} `{owner.name}`, which is `{given}`", asked.span,
+                  "remove `policy.queue`: the platform sets it", (Related(owner.span, "set here"),))
+        )
+        return given
+    known = sorted({name for q in cluster.queues for namespace, name in q.local_queues if namespace == space.namespace})
+    if cluster.queues and given not in known:
+        owner_span = profile.span if profile and profile.queue else space.span
+        close = nearest(given, known)
+        said.append(
+            error("TAU501", f"cluster `{cluster.name}` has no LocalQueue `{given}` in namespace `{space.namespace}`: "
+                  "the workload would stay suspended for ever (K38)",
+                  asked.span if isinstance(asked, Scalar) else owner_span,
+                  f"did you mean `{close}`?" if close else
+                  (f"LocalQueues of that namespace: {', '.join(known)}" if known else
+                   "add the LocalQueue under `queues` of the cluster"))
+        )
+    return given
+
+
+def _priorities(
+    merged: Mapping, cluster: Cluster, profile: Profile | None, said: list[Diagnostic]
+) -> tuple[str, str]:
+    workload, pod = find(merged, "policy.workload_priority_class"), find(merged, "policy.pod_priority_class")
+    tier, off = find(merged, "policy.priority_tier"), find(merged, "policy.disable_default_priorities")
+    disabled = isinstance(off, Scalar) and off.text.lower() == "true"
+    named = [node for node in (workload, pod) if isinstance(node, Scalar)]
+    if disabled and (named or (isinstance(tier, Scalar) and tier.text == "priority")):
+        other = named[0] if named else tier
+        assert other is not None and off is not None
+        said.append(
+            error("TAU317", "priorities are switched off and chosen at the same time", other.span,
+                  "remove `policy.disable_default_priorities`, or the priority",
+                  (Related(off.span, "switched off here"),))
+        )
+    known = {p.name for p in cluster.priority_classes}
+    if not disabled and isinstance(tier, Scalar) and not (profile and tier.text == "default"):
+        match = next((p.name for p in cluster.priority_classes if p.tier == tier.text), "")
+        if match:
+            return match, match
+        if tier.text == "priority":
+            said.append(
+                error("TAU502", f"cluster `{cluster.name}` has no priority class for the tier `priority`", tier.span,
+                      "ask the platform team to give a priority class `tier: priority`, or remove the key")
+            )
+    for node in named:
+        if node.text not in known:
+            close = nearest(node.text, known)
+            said.append(
+                error("TAU503", f"cluster `{cluster.name}` has no priority class `{node.text}`: the workload would never "
+                      "be queued (K62)", node.span,
+                      f"did you mean `{close}`?" if close else
+                      (f"known: {', '.join(sorted(known))}" if known else
+                       "remove it, or list the class under `priorityClasses` of the cluster"))
+            )
+    if named or disabled:
+        return (workload.text if isinstance(workload, Scalar) else "", pod.text if isinstance(pod, Scalar) else "")
+    default = next((p.name for p in cluster.priority_classes if p.tier == "default"), "")
+    return default, default
+
+
+def placement(merged: Mapping) -> str:
+    """The placement word in today's spelling; ``unconstrained`` when nothing says otherwise."""
+    node = find(merged, "policy.topology")
+    return placement_word(node.text) if isinstance(node, Scalar) else ""

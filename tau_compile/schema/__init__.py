@@ -1,0 +1,1 @@
+"""Schemas of ours and of Kubernetes: documents in, plain data and diagnostics out."""

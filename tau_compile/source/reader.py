@@ -1,0 +1,89 @@
+"""The strict YAML reader: bytes to positioned nodes, and everything wrong with them as diagnostics.
+
+The meaning of a file must not rest on a YAML library or its version, so what libraries read differently is refused
+or kept as spelled: a scalar is its text, and ``scalars`` gives it a type where one is wanted (B-3, B50, B52).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from yaml.error import MarkedYAMLError, YAMLError
+
+from tau_compile.diagnostics import Diagnostic, Span, error, ordered
+from tau_compile.source.composer import Composer, Stop
+from tau_compile.source.decode import decode
+from tau_compile.source.limits import Limits
+from tau_compile.source.nodes import Node, Scalar
+from tau_compile.source.syntax import Reporter, bad_tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+try:
+    from yaml.cyaml import CParser
+except ImportError:  # pragma: no cover - a PyYAML that was built without libyaml
+    CParser = None  # type: ignore[assignment,misc]
+
+__all__ = ["Limits", "ReadResult", "read"]
+
+Loader = Literal["c", "python"]
+_TAG = re.compile(r"![^ \t\r\n,\[\]{}]*%")
+
+
+class ReadResult(NamedTuple):
+    """A document, and what is wrong with it.
+
+    ``node`` is None if the document has no certain meaning. A duplicate key (the first counts) or a tag (it is
+    ignored) leaves a node to find further mistakes in; it must not be compiled, since ``diagnostics`` has errors.
+    """
+
+    node: Node | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read(
+    data: bytes, file: str, limits: Limits = Limits(), *, loader: Loader | None = None  # noqa: B008
+) -> ReadResult:
+    """Read one YAML document.
+
+    ``file`` is the label of the spans. ``loader`` selects the parser, for tests: libyaml ("c") is the default where
+    PyYAML has it, and the results are the same. Never raises, whatever the bytes.
+    """
+    text, diagnostics = decode(data, file, limits)
+    if diagnostics:
+        return ReadResult(None, tuple(diagnostics))
+    composer = Composer(text, file, limits)
+    try:
+        composer.run(_events(text, loader))
+    except Stop:
+        composer.broken = True
+    except MarkedYAMLError as problem:
+        composer.broken = True
+        composer.diagnostics.append(Reporter(text, file).explain(problem, composer.opened()))
+    except (YAMLError, UnicodeDecodeError):
+        # libyaml lets a tag pass whose %-escapes are not UTF-8, and PyYAML then fails to decode it.
+        composer.broken = True
+        composer.diagnostics.append(_undecodable_tag(text, file, composer.last_index()))
+    node = composer.root
+    if not composer.broken and (node is None or (isinstance(node, Scalar) and node.plain and not node.text)):
+        composer.broken = True
+        message = "the document is empty"
+        composer.diagnostics.append(error("TAU108", message, Span(file, 1, 1, 1, 1), "write `key: value` lines"))
+    return ReadResult(None if composer.broken else node, tuple(ordered(composer.diagnostics)))
+
+
+def _events(text: str, loader: Loader | None) -> Callable[[], Any]:
+    if CParser is not None and loader != "python":
+        get_event: Callable[[], Any] = CParser(text).get_event
+        return get_event
+    from tau_compile.source.fallback import PureParser
+
+    return PureParser(text).get_event
+
+
+def _undecodable_tag(text: str, file: str, after: int) -> Diagnostic:
+    tag = _TAG.search(text, after)
+    return bad_tag(Reporter(text, file).span(tag.start() if tag else 0), "`!`")

@@ -1,0 +1,54 @@
+"""The one question put to Git: which files it tracks, and with which mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tau_compile.workload.code.tree import GitError, Tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SECONDS = 30
+
+
+def ls_files(root: str, paths: Sequence[str]) -> dict[str, Tracked] | None:
+    """List the index at or below ``paths`` (from ``root``); None outside a work tree. Raises GitError."""
+    import os
+    import subprocess
+
+    # Hooks run with GIT_DIR, GIT_INDEX_FILE and others set; only the folder shall decide which repository is
+    # asked.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "-C", root]
+    question = ["ls-files", "-z", "--stage", "--", *(path or "." for path in paths)]
+    try:
+        done = subprocess.run(  # noqa: S603  an argument list, no shell
+            [*command, *question],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise GitError(f"git gave no answer within {SECONDS} seconds") from None
+    except OSError as problem:
+        raise GitError(problem.strerror or "git cannot be started") from None
+    if done.returncode != 0:
+        reason = done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
+        if "not a git repository" in reason or "must be run in a work tree" in reason:
+            return None
+        raise GitError(reason.splitlines()[0])
+    return dict(_entry(line) for line in done.stdout.split(b"\0") if line)
+
+
+def _entry(line: bytes) -> tuple[str, Tracked]:
+    # <mode> <object> <stage>\t<path>; in a conflict the path comes once a stage, and any but 0 will do to
+    # say so.
+    head, _, path = line.partition(b"\t")
+    mode, _, stage = head.split(b" ")
+    return path.decode("utf-8", "surrogateescape"), Tracked(int(mode, 8), int(stage))

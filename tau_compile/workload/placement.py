@@ -1,0 +1,105 @@
+"""Where pods may land: tolerations, node labels and Kueue's topology annotation (taugrid-config 3.2; K118, K140–K147)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tau_compile.policy.profile import OLDER_PLACEMENTS, placement_word
+from tau_compile.source.nodes import Mapping, find
+from tau_compile.workload.model import Gpu, Toleration
+from tau_compile.workload.view import scalar
+
+if TYPE_CHECKING:
+    from tau_compile.policy.model import Cluster, Flavor, Taint, Topology
+    from tau_compile.policy.resolve import Resolved
+    from tau_compile.workload.view import View
+
+_PREFIX = "kueue.x-k8s.io/podset-"
+
+
+def read_tolerations(cluster: Cluster, flavors: tuple[Flavor, ...], gpu: Gpu) -> tuple[Toleration, ...]:
+    """Tolerations of pods with GPUs: the cluster's GPU taints, the class's, and those of the flavors it may get.
+
+    They stand on the pod itself: for some Kueue versions a flavor's own tolerations do not count (B-03).
+    """
+    if not gpu.count:
+        return ()
+    known = cluster.gpu_class(gpu.gpu_class)
+    taints: list[Taint] = [*cluster.gpu_taints, *(known.taints if known else ())]
+    for flavor in flavors:
+        taints += flavor.taints
+    found = dict.fromkeys(
+        Toleration(t.key, t.value, t.effect) for t in taints if t.effect != "PreferNoSchedule"
+    )
+    return tuple(found)
+
+
+def candidate_flavors(resolved: Resolved, gpu: Gpu) -> tuple[Flavor, ...]:
+    """The flavors of the workload's queue that its pods with GPUs could get."""
+    cluster = resolved.cluster
+    place = (resolved.workspace.namespace, resolved.queue)
+    names = {name for q in cluster.queues if place in q.local_queues for name in q.flavors}
+    return tuple(
+        flavor
+        for flavor in cluster.flavors
+        if flavor.name in names
+        and (not gpu.count or not flavor.gpu_class or gpu.gpu_class in ("", "any", flavor.gpu_class))
+        and (not gpu.count or flavor.gpu_class or not cluster.gpu_classes)
+    )
+
+
+def read_node_selector(view: View, document: Mapping, gpu: Gpu) -> tuple[tuple[str, str], ...]:
+    """The class's node labels and ``policy.node_selector``, sorted by key."""
+    labels = dict(gpu.node_labels)
+    clear = view.flag("policy.clear_node_selector")
+    source = find(document, "policy.node_selector") if clear else view.mapping("policy.node_selector")
+    if clear:
+        labels = {}
+    for entry in source.entries if isinstance(source, Mapping) else ():
+        value = scalar(entry.value)
+        if gpu.gpu_class not in ("", "any") and labels.get(entry.key.name, value) != value:
+            view.error("TAU293", f"`{entry.key.name}: {value}` contradicts GPU class `{gpu.gpu_class}`, whose nodes carry "
+                       f"`{labels[entry.key.name]}`", entry.value.span, "remove the label, or choose another class")
+        labels[entry.key.name] = value
+    return tuple(sorted(labels.items()))
+
+
+def read_topology(view: View, resolved: Resolved, flavors: tuple[Flavor, ...]) -> tuple[str, str] | None:
+    """The topology annotation, when a flavor of the queue has a topology; a placement that needs one and has none is refused."""
+    written = view.text("policy.topology")
+    if written in OLDER_PLACEMENTS and find(resolved.document, "policy.topology") is not None:
+        view.warning("TAU212", f"`policy.topology: {written}` is an older word", view.span("policy.topology"),
+                     f"write `{placement_word(written)}`")
+    if written == "elastic-workers" or view.word("policy.mode") == "elastic":
+        path = "policy.mode" if view.word("policy.mode") == "elastic" else "policy.topology"
+        view.error("TAU225", "elastic workloads are not compiled", view.span(path),
+                   "write `policy: {mode: fixed}` and a fixed number of workers, or choose a fixed profile")
+        return None
+    word = placement_word(written) or "unconstrained"
+    topologies = [t for t in resolved.cluster.topologies if t.name in {f.topology for f in flavors}]
+    if word == "unconstrained":
+        return (f"{_PREFIX}unconstrained-topology", "true") if topologies else None
+    level = _level(topologies, word)
+    if level:
+        return (f"{_PREFIX}required-topology", level)
+    if view.integer("compute.gpus", 0) and not topologies and word == "same-host" and _one_pod(view):
+        return None  # a single pod is on one host by itself
+    offered = sorted({name for t in topologies for name, _ in t.levels if name})
+    view.error("TAU504", f"placement `{word}` needs a topology, and queue `{resolved.queue}` of cluster "
+               f"`{resolved.cluster.name}` offers {', '.join(offered) if offered else 'none'} (K146)",
+               view.span("policy.topology"),
+               "write `unconstrained`, " + (f"or one of {', '.join(offered)}" if offered else
+               "or give a flavor of the queue a topology with that level"))
+    return None
+
+
+def _level(topologies: list[Topology], word: str) -> str:
+    for topology in topologies:
+        for name, label in topology.levels:
+            if name == word:
+                return label
+    return ""
+
+
+def _one_pod(view: View) -> bool:
+    return view.integer("compute.workers", 1) == 1 and view.integer("execution.nodes", 1) == 1

@@ -1,0 +1,86 @@
+"""A tolerant reader of a merged tree: values by dotted path, each with its place and the user's own spelling of the path.
+
+A value of the wrong type reads as absent: the schema has reported it already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.source.nodes import Mapping, Node, Scalar, Sequence, find, find_entry, spelled
+
+if TYPE_CHECKING:
+    from tau_compile.diagnostics import Span
+
+
+class View:
+    """One merged tree, and the list that collects what is wrong with it."""
+
+    def __init__(self, node: Mapping, said: list[Diagnostic]) -> None:
+        self.node = node
+        self.said = said
+
+    def has(self, path: str) -> bool:
+        """Whether the path is set."""
+        return find(self.node, path) is not None
+
+    def text(self, path: str, default: str = "") -> str:
+        """The scalar at a path, as spelled."""
+        node = find(self.node, path)
+        return node.text if isinstance(node, Scalar) else default
+
+    def word(self, path: str, default: str = "") -> str:
+        """The scalar at a path in lower case, for fields whose values are words."""
+        return self.text(path, default).strip().lower()
+
+    def integer(self, path: str, default: int) -> int:
+        """The whole number at a path."""
+        text = self.text(path).removeprefix("+")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else default
+
+    def flag(self, path: str, default: bool = False) -> bool:
+        """The boolean at a path."""
+        text = self.text(path).lower()
+        return text == "true" if text in ("true", "false") else default
+
+    def items(self, path: str) -> tuple[Node, ...]:
+        """The items of the list at a path."""
+        node = find(self.node, path)
+        return node.items if isinstance(node, Sequence) else ()
+
+    def mapping(self, path: str) -> Mapping | None:
+        """The mapping at a path."""
+        node = find(self.node, path)
+        return node if isinstance(node, Mapping) else None
+
+    def span(self, path: str) -> Span:
+        """Where the value at a path stands; the document's own place when it is not set."""
+        node = find(self.node, path)
+        return node.span if node is not None else self.node.span
+
+    def key_span(self, path: str) -> Span:
+        """Where the key of a path stands."""
+        entry = find_entry(self.node, path)
+        return entry.key.span if entry else self.node.span
+
+    def name(self, path: str) -> str:
+        """The path as the user spelled it."""
+        return spelled(self.node, path)
+
+    def error(self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()) -> None:
+        """Report an error."""
+        self.said.append(error(id, message, span, hint, related))
+
+    def warning(self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()) -> None:
+        """Report a warning."""
+        self.said.append(warning(id, message, span, hint, related))
+
+    def refuse_key(self, id: str, path: str, message: str, hint: str, related: tuple[Related, ...] = ()) -> None:
+        """Report an error at the key of a path; ``{}`` in the message stands for the path as spelled."""
+        self.error(id, message.replace("{}", f"`{self.name(path)}`"), self.key_span(path), hint, related)
+
+
+def scalar(node: Node | None) -> str:
+    """The text of a scalar node, or ""."""
+    return node.text if isinstance(node, Scalar) else ""
