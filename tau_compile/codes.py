@@ -75,7 +75,29 @@ _ALL = (
     # --- 6xx KubeRay
     Code("TAU601", "name too long for a RayJob and what KubeRay derives from it", "KubeRay"),
     # --- 7xx GitOps and runs
+    Code("TAU701", "The entrypoint does not exist", "tau-compile"),
+    Code("TAU702", "A path to code that is absolute, leaves the repository or has odd characters", "tau-compile"),
+    Code("TAU703", "A file was expected, and something else stands there", "tau-compile"),
+    Code("TAU704", "A symbolic link that another clone could not follow", "tau-compile"),
+    Code("TAU705", "The working directory does not exist or is no folder", "tau-compile"),
+    Code("TAU706", "A file cannot be read", "tau-compile"),
+    Code("TAU707", "The entrypoint is outside the working directory", "tau-compile"),
+    Code("TAU708", "Two files would ship under one name, or one has no name to ship under", "tau-compile"),
+    Code("TAU709", "An extra script does not exist", "tau-compile"),
+    Code("TAU710", "An exclude pattern that is not understood", "tau-compile"),
+    Code("TAU711", "Git could not say which files it tracks", "tau-compile"),
+    Code("TAU712", "The code does not fit into a ConfigMap", "Kubernetes"),
+    Code("TAU713", "A file name that a ConfigMap volume cannot carry", "Kubernetes"),
+    Code("TAU714", "Too many files to ship", "tau-compile"),
+    Code("TAU715", "Code that Git knows is not shipped", "tau-compile"),
+    Code("TAU716", "A Git LFS pointer in place of a file", "tau-compile"),
+    Code("TAU717", "A file to ship has a merge conflict", "tau-compile"),
+    Code("TAU718", "It is unknown how to start the entrypoint", "tau-compile"),
     # --- 8xx security
+    Code("TAU801", "A literal that has the shape of a credential", "tau-compile"),
+    Code("TAU802", "A literal under a name that promises a credential", "tau-compile"),
+    Code("TAU803", "A credential in shipped code", "tau-compile"),
+    Code("TAU804", "What may be a credential in shipped code", "tau-compile"),
     # --- 9xx advice
 )
 

@@ -1,0 +1,92 @@
+"""The command line. Each verb is a module of its own, imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from tau_compile import __version__
+
+# Verb → (module, what --help says). The order is the order of --help.
+VERBS = {
+    "validate": ("validate", "Check tau.yaml files and overlays; write nothing."),
+    "render": ("render", "Print the manifests of one tau.yaml."),
+    "migrate": ("migrate", "Turn TauGrid's direct form into the canonical form."),
+    "schema": ("schema", "Print a JSON Schema, for editors."),
+    "completion": ("completion", "Print the completion script of a shell."),
+}
+INTERNAL_ERROR = 70
+
+
+class _Verbs(click.Group):
+    """A group that knows its commands by name and loads one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        import importlib
+
+        module = importlib.import_module(f"tau_compile.cli.{VERBS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in VERBS:
+            from tau_compile.suggest import nearest
+
+            close = nearest(name, VERBS)
+            ctx.fail(f"there is no command `{name}`." + (f" Did you mean `{close}`?" if close else ""))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example:  tau-compile render tau.yaml | kubectl diff -f -",
+)
+@click.version_option(__version__, "--version", prog_name="tau-compile")
+def cli() -> None:
+    """Compile tau.yaml files and policy overlays into plain Kueue and KubeRay manifests.
+
+    Exit codes: 0 fine, 1 the input has errors, 2 wrong usage, 70 a bug in tau-compile.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):  # manifests are UTF-8 whatever the terminal says
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        cli.main(arguments, prog_name="tau-compile", standalone_mode=True)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has seen enough
+        raise SystemExit(1) from None
+    except Exception as problem:
+        _report_bug(problem)
+        raise SystemExit(INTERNAL_ERROR) from None
+
+
+def _report_bug(problem: Exception) -> None:
+    """Say that it is our fault, and where, without a traceback."""
+    import traceback
+
+    last: Any = traceback.extract_tb(problem.__traceback__)[-1]
+    place = f"{last.filename.replace(chr(92), '/').rpartition('tau_compile/')[2]}:{last.lineno}"
+    click.echo(
+        f"tau-compile: internal error in {place} ({type(problem).__name__}: {problem})\n"
+        "This is a bug in tau-compile. Please report it with the input that caused it.",
+        err=True,
+    )

@@ -1,4 +1,4 @@
-"""Literals that look like credentials, in what goes into Git: environment, settings, requirement lines, shipped code.
+"""Literals that look like credentials, in what goes into Git: environment, settings, pip lines, shipped code.
 
 A value is refused for its shape (``credential_shapes``), whatever it is called, or for a name that promises
 a credential (``credential_names``). No message shows any part of a value.
@@ -42,7 +42,7 @@ def find(env: Iterable[tuple[str, str, Span | None]], what: str = "environment v
 
 
 def find_in_text(text: str, span: Span | None, where: str) -> list[Diagnostic]:
-    """Refuse credentials in a free text, such as a requirement line; ``where`` opens the message and names it."""
+    """Refuse credentials in a free text, such as a pip line; ``where`` opens the message and names it."""
     return [
         error("TAU801", f"{where} holds what looks like {hit.what}", span, _instead("NAME"))
         for hit in find_shapes(text)

@@ -1,6 +1,7 @@
 """Parse events to nodes: expands aliases and merge keys, and counts what the file costs while it is read.
 
-Nothing here recurses, and a cap ends the parse at the event that passes it, so neither nesting nor aliases can hurt.
+Nothing here recurses, and a cap ends the parse at the event that passes it, so neither nesting nor aliases
+can hurt.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from yaml.events import (
 )
 
 from tau_compile.diagnostics import Diagnostic, Related, Span, error
-from tau_compile.source.frames import NO_KEY, Anchored, Frame, Origin
+from tau_compile.source.frames import NO_KEY, Anchored, Frame
 from tau_compile.source.nodes import Entry, Key, Mapping, Node, Scalar, Sequence
-from tau_compile.source.places import BLANKS, advance, show
+from tau_compile.source.places import BLANKS, Origin, advance, show
 from tau_compile.source.properties import blank_comments, skip_properties, skip_to_key
 from tau_compile.source.syntax import bad_tag
 
@@ -44,8 +45,8 @@ class Stop(Exception):  # noqa: N818
 class Composer:
     """Builds the tree of one file from parse events.
 
-    After ``run``, ``root`` is the document and ``diagnostics`` what is wrong with it, in the order found. ``broken``
-    tells that the tree lacks something the user wrote, so that it must not be judged any further.
+    After ``run``, ``root`` is the document and ``diagnostics`` what is wrong with it, in the order found.
+    ``broken`` tells that the tree lacks something the user wrote, so that it must not be judged any further.
     """
 
     def __init__(self, text: str, file: str, limits: Limits) -> None:
@@ -85,11 +86,11 @@ class Composer:
                 return
 
     def opened(self) -> int | None:
-        """The index of the innermost bracket that is still open."""
+        """Return the index of the innermost bracket that is still open."""
         return next((f.bracket for f in reversed(self._stack) if f.bracket is not None), None)
 
     def last_index(self) -> int:
-        """The index at which the last token of content ended."""
+        """Return the index at which the last token of content ended."""
         return self._last.index
 
     def _scalar(self, event: ScalarEvent) -> None:
@@ -132,7 +133,7 @@ class Composer:
             self._anchors[anchor] = Anchored(node, span, 1, end.index - start.index)
 
     def _odd_span(self, event: ScalarEvent) -> Span:
-        """The span of a scalar that is left out, is a block, or has an anchor or a tag."""
+        """Return the span of a scalar that is left out, is a block, or has an anchor or a tag."""
         start: Any = event.start_mark
         end: Any = event.end_mark
         if event.anchor is not None or event.tag is not None:
@@ -145,7 +146,8 @@ class Composer:
         if event.style not in _BLOCK:
             return Span(self.file, line, column, end.line + 1, end.column + 1)
         # The library counts the blank lines that follow a block as part of it.
-        return Span(self.file, line, column, *advance(line, column, self.text[index : end.index].rstrip(BLANKS)))
+        block = self.text[index : end.index].rstrip(BLANKS)
+        return Span(self.file, line, column, *advance(line, column, block))
 
     def _open(self, event: MappingStartEvent | SequenceStartEvent, is_mapping: bool) -> None:
         start: Any = event.start_mark
@@ -251,7 +253,9 @@ class Composer:
             if key is frame.merge:
                 if node is not None and not frame.add_source(node):
                     hint = "merge a mapping, or a list of mappings: `<<: *name` or `<<: [*one, *two]`"
-                    related = () if node.span == place else (Related(node.span, "this is what it stands for"),)
+                    related = (
+                        (Related(node.span, "this is what it stands for"),) if node.span != place else ()
+                    )
                     self._refuse("TAU117", "`<<` can only merge mappings", place, hint, related)
             elif node is not None and key is not NO_KEY:
                 frame.entries.append(Entry(key, node))
@@ -261,7 +265,9 @@ class Composer:
         is_merge = plain and name == "<<"
         first = frame.merge if is_merge else frame.seen.get(name)
         if first is not None:
-            hint = "merge several mappings with one list: `<<: [*one, *two]`" if is_merge else "keep one of the two"
+            hint = (
+                "merge several mappings as a list: `<<: [*one, *two]`" if is_merge else "keep one of the two"
+            )
             related = (Related(first.span, "first given here"),)
             self._report(error("TAU113", f"the key {show(name)} is given twice", span, hint, related))
         elif is_merge:
@@ -284,10 +290,11 @@ class Composer:
             mark: Any = event.start_mark
             place = Span(self.file, mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 4)
             message = "a second document begins here; a file holds one"
-            self._stop(error("TAU109", message, place, "remove this line, or move what follows to a file of its own"))
+            hint = "remove this line, or move what follows to a file of its own"
+            self._stop(error("TAU109", message, place, hint))
 
     def _properties(self, event: Any) -> tuple[int, int, int]:
-        """The place of the value itself, behind its anchor and tag; tags are reported."""
+        """Return the place of the value itself, behind its anchor and tag; report the tag."""
         start = event.start_mark
         count = (event.anchor is not None) + (event.tag is not None)
         empty = type(event) is ScalarEvent and not event.value and not event.style
@@ -308,8 +315,8 @@ class Composer:
         return advance(last.line + 1, last.column + 1, gap)
 
     def _missing_key(self) -> NoReturn:
-        # The parse ends, since libyaml loses the token that follows such a key in `[? : a]`. Its mark may be behind
-        # the colon, so the place is looked up.
+        # The parse ends, since libyaml loses the token that follows such a key in `[? : a]`. Its mark may be
+        # behind the colon, so the place is looked up.
         last = self._last
         gap = self.text[last.index : skip_to_key(self.text, last.index)]
         place = self._char(*advance(last.line + 1, last.column + 1, gap))
@@ -328,7 +335,9 @@ class Composer:
         message = f"lists and mappings are nested more than {self.limits.depth} deep"
         self._stop(error("TAU102", message, place, "flatten the structure"))
 
-    def _refuse(self, id: str, message: str, place: Span, hint: str, related: tuple[Related, ...] = ()) -> None:
+    def _refuse(
+        self, id: str, message: str, place: Span, hint: str, related: tuple[Related, ...] = ()
+    ) -> None:
         self.broken = True
         self._report(error(id, message, place, hint, related))
 

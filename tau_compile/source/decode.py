@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
@@ -26,7 +27,7 @@ _MANY = 10
 
 
 def decode(data: bytes, file: str, limits: Limits) -> tuple[str, list[Diagnostic]]:
-    """The text of a file without its byte order mark, or why it is not parsed (then the text is empty)."""
+    """Return the text of a file without its byte order mark, or an empty one and why it is not parsed."""
     if len(data) > limits.size:
         message = f"the file has {len(data)} bytes; at most {limits.size} are read"
         return "", [error("TAU101", message, _top(file), "keep code and data in files of their own")]
@@ -39,11 +40,11 @@ def decode(data: bytes, file: str, limits: Limits) -> tuple[str, list[Diagnostic
     except UnicodeDecodeError as problem:
         return "", [_undecodable(data, file, problem.start)]
     if not (data.isascii() and not data.translate(None, _ASCII)):
-        found = [_forbidden(text, file, m.start()) for _, m in zip(range(_MANY), _FORBIDDEN.finditer(text))]
+        found = [_forbidden(text, file, m.start()) for m in islice(_FORBIDDEN.finditer(text), _MANY)]
         if found:
             return "", found
     if "%" in text:
-        found = [_directive(text, file, m.start(1)) for _, m in zip(range(_MANY), _DIRECTIVE.finditer(text))]
+        found = [_directive(text, file, m.start(1)) for m in islice(_DIRECTIVE.finditer(text), _MANY)]
         if found:
             return "", found
     return text, []
@@ -65,7 +66,7 @@ def _forbidden(text: str, file: str, at: int) -> Diagnostic:
     code = f"U+{ord(char):04X}"
     place = span_of(text, file, at, at + 1)
     if char in _SEPARATORS:
-        message = f"{code} ends a line in YAML 1.1 and does not in YAML 1.2, so readers see different documents"
+        message = f"{code} ends a line in YAML 1.1 but not in YAML 1.2, so readers see different documents"
         hint = f'remove it, or write it as "\\u{ord(char):04x}" in double quotes'
         return error("TAU107", message, place, hint)
     if char == "\0":

@@ -1,15 +1,15 @@
 """PyYAML's pure-Python parser, made to read exactly what libyaml reads.
 
-The two differ in where tabs are allowed, in `?` and `:` inside flow collections, in tags and in a few escapes. A
-file must not change its meaning with the machine it is compiled on, so the scanner methods in question are written
-anew here, after libyaml's rules. Only the place and the first words of an error matter: ``syntax`` words it.
+The two differ in where tabs are allowed, in `?` and `:` inside flow collections, in tags and in a few escapes.
+A file must not change its meaning with the machine it is compiled on, so the scanner methods in question are
+written anew here, after libyaml's rules. Only the place of an error and some words matter: ``syntax`` words it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from yaml.parser import Parser
+from yaml.parser import Parser, ParserError
 from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 from yaml.tokens import ScalarToken, TagToken
@@ -21,16 +21,20 @@ _END = "\0\r\n"
 _BLANK = "\0 \t\r\n"
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _URI = _WORD | frozenset(";/?:@&=+$.%!~*'()")
+_UNKNOWN = "unknown"
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 class PureParser(Reader, Scanner, Parser):
-    """A source of events with the interface of ``yaml.cyaml.CParser``; reads a decoded text without U+FEFF."""
+    """A source of events like ``yaml.cyaml.CParser``; reads a decoded text without U+FEFF."""
 
     peek: Callable[..., str]
     prefix: Callable[..., str]
     forward: Callable[..., None]
     get_mark: Callable[[], Any]
+
+    scan_line_break: Callable[[], str]
+    _unknown_tag: Any = None
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -41,7 +45,7 @@ class PureParser(Reader, Scanner, Parser):
         raise ScannerError(f"while scanning {context}", start, problem, self.get_mark())
 
     def scan_to_next_token(self) -> None:
-        """Tabs may stand between tokens, but not where they would indent one."""
+        """Skip blanks and comments: tabs may stand between tokens, but not where they would indent one."""
         while True:
             while (c := self.peek()) == " " or (c == "\t" and (self.flow_level or not self.allow_simple_key)):
                 self.forward()
@@ -53,12 +57,13 @@ class PureParser(Reader, Scanner, Parser):
             if not self.flow_level:
                 self.allow_simple_key = True
 
-    def fetch_flow_collection_end(self, token_class: Any) -> None:  # noqa: D102
+    def fetch_flow_collection_end(self, token_class: Any) -> None:
+        """Close a bracket, also one that was never opened."""
         super().fetch_flow_collection_end(token_class)
         self.flow_level = max(self.flow_level, 0)
 
     def fetch_stream_end(self) -> None:
-        """The text ends as if with a line break, so a key that is still without its colon is an error."""
+        """End the text as if with a line break, so that a key still without its colon is an error."""
         if self.column:
             self.line += 1
             self.column = 0
@@ -69,7 +74,7 @@ class PureParser(Reader, Scanner, Parser):
         return self.column == 0 and self.prefix(3) in ("---", "...") and self.peek(3) in _BLANK
 
     def scan_plain(self) -> ScalarToken:
-        """Tabs count as blanks inside a plain scalar; in flow context `?` is text and `x:,` an error."""
+        """Scan a plain scalar: tabs count as blanks; in flow context `?` is text and `x:,` an error."""
         start = end = self.get_mark()
         indent = self.indent + 1
         chunks: list[str] = []
@@ -107,7 +112,7 @@ class PureParser(Reader, Scanner, Parser):
         return length
 
     def _plain_gap(self, indent: int, start: Any) -> tuple[str, bool]:
-        """The folded white space before the next word, and whether a line ended in it."""
+        """Return the folded white space before the next word, and whether a line ended in it."""
         blanks = ""
         breaks = 0
         while (c := self.peek()) in " \t\r\n":
@@ -122,7 +127,7 @@ class PureParser(Reader, Scanner, Parser):
         return ("\n" * (breaks - 1) or " ") if breaks else blanks, breaks > 0
 
     def scan_flow_scalar(self, style: str) -> Any:
-        """An escape must stand for a character: not for half of a surrogate pair, nor for a number beyond Unicode."""
+        """Scan quoted text; an escape must not be half of a surrogate pair, nor a number beyond Unicode."""
         start = self.get_mark()
         try:
             token = super().scan_flow_scalar(style)
@@ -133,7 +138,7 @@ class PureParser(Reader, Scanner, Parser):
         return token
 
     def scan_block_scalar_indicators(self, start_mark: Any) -> tuple[bool | None, int | None]:
-        """The header after ``|`` or ``>``: a chomping sign and a digit, in any order."""
+        """Scan the header after ``|`` or ``>``: a chomping sign and a digit, in any order."""
         chomping: bool | None = None
         increment: int | None = None
         for _ in range(2):
@@ -149,7 +154,8 @@ class PureParser(Reader, Scanner, Parser):
             self.forward()
         return chomping, increment
 
-    def scan_block_scalar_ignored_line(self, start_mark: Any) -> None:  # noqa: D102
+    def scan_block_scalar_ignored_line(self, start_mark: Any) -> None:
+        """Scan the rest of the header's line."""
         while self.peek() in " \t":
             self.forward()
         if self.peek() == "#":
@@ -160,7 +166,7 @@ class PureParser(Reader, Scanner, Parser):
         self.scan_line_break()
 
     def scan_block_scalar_indentation(self) -> tuple[list[str], int, Any]:
-        """The blank lines before the content, and the width of its indentation, found from them and it."""
+        """Return the blank lines before the content, and how far it is indented."""
         breaks: list[str] = []
         width = 0
         end = self.get_mark()
@@ -176,7 +182,7 @@ class PureParser(Reader, Scanner, Parser):
         return breaks, width, end
 
     def scan_block_scalar_breaks(self, indent: int) -> tuple[list[str], Any]:
-        """The blank lines and the indentation before the next line of content."""
+        """Skip the blank lines and the indentation before the next line of content."""
         breaks: list[str] = []
         end = self.get_mark()
         while True:
@@ -190,29 +196,40 @@ class PureParser(Reader, Scanner, Parser):
             end = self.get_mark()
 
     def scan_tag(self) -> TagToken:
-        """A tag ends at a blank, or at a comma in flow context. Its meaning is of no interest: tags are refused."""
+        """Scan a tag: it ends at a blank, or at a comma in flow context. What it means is of no interest here."""
         start = self.get_mark()
         verbatim = self.peek(1) == "<"
-        handle: str | None = None
-        named = False
         self.forward(2 if verbatim else 1)
+        name = ""
         if not verbatim:
             length = 0
             while self.peek(length) in _WORD:
                 length += 1
-            named = self.peek(length) == "!"
-            handle = f"!{self.prefix(length)}!" if named else "!"
-            self.forward(length + named)
-        length = self._skip_uri(verbatim, start)
-        if (verbatim or (named and handle)) and not length:
+            if self.peek(length) == "!":
+                name = f"!{self.prefix(length)}!"
+                length += 1
+            self.forward(length)
+        if not self._skip_uri(verbatim, start) and (verbatim or name):
             self._fail("a tag", start, "did not find expected tag URI")
-        if verbatim and self.peek() != ">":
-            self._fail("a tag", start, "did not find the expected '>'")
         if verbatim:
+            if self.peek() != ">":
+                self._fail("a tag", start, "did not find the expected '>'")
             self.forward()
         if self.peek() not in _BLANK and not (self.flow_level and self.peek() == ","):
             self._fail("a tag", start, "did not find expected whitespace or line break")
-        return TagToken((handle, "tag"), start, self.get_mark())
+        if name not in ("", "!!"):
+            self._unknown_tag = start
+            return TagToken((None, _UNKNOWN), start, self.get_mark())
+        return TagToken((None, "!"), start, self.get_mark())
+
+    def parse_node(self, block: bool = False, indentless_sequence: bool = False) -> Any:
+        """Refuse a tag like `!name!x` as late as libyaml does, when the token that follows it has been read."""
+        event = super().parse_node(block, indentless_sequence)
+        if getattr(event, "tag", None) == _UNKNOWN:
+            raise ParserError(
+                "while parsing a node", event.start_mark, "undefined tag handle", self._unknown_tag
+            )
+        return event
 
     def _skip_uri(self, verbatim: bool, start: Any) -> int:
         octets = bytearray()

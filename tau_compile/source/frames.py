@@ -14,14 +14,6 @@ NO_KEY: Final = Key("", Span("", 0, 0, 0, 0))
 """Stands for a key that was refused, while its value is read. Compared by identity."""
 
 
-class Origin(NamedTuple):
-    """The start of the text, as a mark."""
-
-    index: int = 0
-    line: int = 0
-    column: int = 0
-
-
 class Anchored(NamedTuple):
     """A node with an anchor, and what a copy of it costs. ``node`` is None while it is still being read."""
 
@@ -65,7 +57,7 @@ class Frame:
         return len(mappings) == len(nodes)
 
     def merged(self) -> tuple[Entry, ...]:
-        """The entries with those of merged mappings in the place of `<<`: the user's own win, then the first source."""
+        """Return the entries with the merged ones in the place of `<<`: own ones win, then the first source."""
         if not self.sources:
             return tuple(self.entries)
         names = set(self.seen)

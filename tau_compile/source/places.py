@@ -14,18 +14,23 @@ BLANKS = " \t\r\n"
 
 
 class Mark(Protocol):
-    """A place as PyYAML reports it: all three count code points from 0."""
+    """A place as PyYAML reports it: all three count from 0, in code points."""
 
-    @property
-    def index(self) -> int: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def column(self) -> int: ...
+    index: int
+    line: int
+    column: int
+
+
+class Origin:
+    """The start of the text, as a mark."""
+
+    index = 0
+    line = 0
+    column = 0
 
 
 def advance(line: int, column: int, passed: str) -> tuple[int, int]:
-    """The line and column after ``passed``, a text that starts at ``line`` and ``column``."""
+    """Return the line and column after ``passed``, a text that starts at ``line`` and ``column``."""
     last = max(passed.rfind("\n"), passed.rfind("\r"))
     if last < 0:
         return line, column + len(passed)
@@ -34,24 +39,24 @@ def advance(line: int, column: int, passed: str) -> tuple[int, int]:
 
 
 def span_of(text: str, file: str, start: int, end: int) -> Span:
-    """The span of ``text[start:end]``. It reads from the start of the text: for errors, not for every node."""
+    """Return the span of ``text[start:end]``, reading from the start: for errors, not for every node."""
     line, column = advance(1, 1, text[:start])
     return Span(file, line, column, *advance(line, column, text[start:end]))
 
 
 def line_prefix(text: str, index: int) -> str:
-    """The part of the line before ``index``."""
+    """Return the part of the line before ``index``."""
     return text[max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1 : index]
 
 
 def line_end(text: str, index: int) -> int:
-    """The index at which the line of ``index`` ends, its break excluded."""
+    """Return the index at which the line of ``index`` ends, its break excluded."""
     ends = [at for at in (text.find("\n", index), text.find("\r", index)) if at >= 0]
     return min(ends, default=len(text))
 
 
 def show(text: str, width: int = 60) -> str:
-    """The user's text for a message, in backticks: on one line, without control characters, cut when long."""
+    """Quote the user's text in a message: on one line, without control characters, cut when long."""
     if len(text) > width:
         text = text[: width - 1] + "…"
     if not text.isprintable():

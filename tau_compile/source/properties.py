@@ -11,7 +11,7 @@ _PROPERTY = re.compile(r"&[0-9A-Za-z_-]+|!(?:<[^>]*>|[^ \t\r\n,\[\]{}]*)")
 
 
 def skip_properties(text: str, index: int, count: int) -> tuple[int, tuple[int, int] | None]:
-    """The index behind ``count`` anchors and tags that begin at ``index``, and the extent of the tag among them."""
+    """Return the index behind ``count`` anchors and tags that begin at ``index``, and the extent of the tag."""
     tag = None
     for _ in range(count):
         match = _PROPERTY.match(text, index)
@@ -25,11 +25,11 @@ def skip_properties(text: str, index: int, count: int) -> tuple[int, tuple[int, 
 
 
 def skip_to_key(text: str, index: int) -> int:
-    """The index behind what may stand between two entries: `,`, `-`, `?` and comments."""
+    """Return the index behind what may stand between two entries: `,`, `-`, `?` and comments."""
     match = _BEFORE_KEY.match(text, index)
     return match.end() if match else index
 
 
 def blank_comments(gap: str) -> str:
-    """``gap``, a text between two tokens, with spaces in the place of its comments."""
+    """Return ``gap``, a text between two tokens, with spaces in the place of its comments."""
     return _COMMENT.sub(lambda comment: " " * len(comment[0]), gap) if "#" in gap else gap

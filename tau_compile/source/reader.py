@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 try:
-    from yaml.cyaml import CParser
+    from yaml._yaml import CParser
 except ImportError:  # pragma: no cover - a PyYAML that was built without libyaml
     CParser = None  # type: ignore[assignment,misc]
 
@@ -45,7 +45,11 @@ class ReadResult(NamedTuple):
 
 
 def read(
-    data: bytes, file: str, limits: Limits = Limits(), *, loader: Loader | None = None  # noqa: B008
+    data: bytes,
+    file: str,
+    limits: Limits = Limits(),
+    *,
+    loader: Loader | None = None,  # noqa: B008
 ) -> ReadResult:
     """Read one YAML document.
 
@@ -71,7 +75,9 @@ def read(
     if not composer.broken and (node is None or (isinstance(node, Scalar) and node.plain and not node.text)):
         composer.broken = True
         message = "the document is empty"
-        composer.diagnostics.append(error("TAU108", message, Span(file, 1, 1, 1, 1), "write `key: value` lines"))
+        composer.diagnostics.append(
+            error("TAU108", message, Span(file, 1, 1, 1, 1), "write `key: value` lines")
+        )
     return ReadResult(None if composer.broken else node, tuple(ordered(composer.diagnostics)))
 
 

@@ -1,8 +1,8 @@
 """What a scalar means: YAML 1.2's core schema, and where YAML 1.1 would disagree.
 
-kubectl, Argo CD and PyYAML read YAML 1.1 in three dialects, the newer libraries 1.2. Where a number or a boolean is
-wanted, a spelling that they take for different values must be refused (`ambiguity`); where a string is wanted, any
-spelling is kept as written.
+kubectl, Argo CD and PyYAML read YAML 1.1 in three dialects, newer libraries 1.2. Where a number or a boolean is
+wanted, a spelling that they take for different values must be refused (`ambiguity`); where a string is wanted,
+any spelling is kept as written.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:
 
 
 def resolve(scalar: Scalar) -> str | int | float | bool | None:
-    """The value of a scalar: the text of a quoted or block one, YAML 1.2's core schema for a plain one.
+    """Return the value of a scalar: its text if quoted or a block, else as YAML 1.2's core schema reads it.
 
-    ``1e3`` and ``1e-4`` are numbers, as in Kubernetes and unlike in PyYAML (B-38). A number that no double holds, or
-    with more than 500 digits, stays a text, as ``695e0514`` does in Go (B-49).
+    ``1e3`` and ``1e-4`` are numbers, as in Kubernetes and unlike in PyYAML (B-38). A number that no double
+    holds, or with more than 500 digits, stays a text, as ``695e0514`` does in Go (B-49).
     """
     text = scalar.text
     if not scalar.plain:
@@ -68,9 +68,9 @@ def resolve(scalar: Scalar) -> str | int | float | bool | None:
 
 
 def ambiguity(text: str) -> str | None:
-    """Why readers of YAML 1.1 and 1.2 take this plain scalar for different values, or None if they agree.
+    """Say why readers of YAML 1.1 and 1.2 take this plain scalar for different values, None if they agree.
 
-    For spellings met where a number or boolean is wanted. ``1e3`` is let pass: only PyYAML takes it for a text.
+    Ask it where a number or boolean is wanted. ``1e3`` passes: only PyYAML takes it for a text (B-38).
     """
     word = _BOOLEANS.get(text.lower())
     if word is not None:
@@ -95,7 +95,7 @@ def ambiguity(text: str) -> str | None:
 
 
 def plain_data(node: Node) -> Any:
-    """The node as Python data: dicts with string keys, lists, and scalars as `resolve` reads them."""
+    """Return the node as Python data: dicts with string keys, lists, and scalars as `resolve` reads them."""
     if isinstance(node, Scalar):
         return resolve(node)
     if isinstance(node, Mapping):

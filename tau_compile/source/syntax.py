@@ -1,7 +1,7 @@
 """A syntax error of the YAML library, in our words: what is wrong, where it began, what to write instead.
 
-libyaml and PyYAML's own parser word and place the same error differently. What both agree on is kept: the kind of
-thing that was being read, where it starts, and where reading stopped. Everything else is read off the text itself.
+libyaml and PyYAML's own parser word and place the same error differently. What both agree on is kept: the kind
+of thing that was being read, where it starts, and where reading stopped. The rest is read off the text itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reporter:
         self.file = file
 
     def explain(self, problem: MarkedYAMLError, opened: int | None) -> Diagnostic:
-        """The diagnostic for ``problem``; ``opened`` is the index of the innermost `[` or `{` still open."""
+        """Word ``problem``; ``opened`` is the index of the innermost `[` or `{` that is still open."""
         context = problem.context or ""
         stop = self._index(problem.problem_mark)
         start = self._index(problem.context_mark) if problem.context_mark else stop
@@ -57,7 +57,7 @@ class Reporter:
         return self._layout(start, stop, context, words)
 
     def span(self, index: int) -> Span:
-        """The word at ``index``."""
+        """Return the extent of the word at ``index``."""
         match = _WORD.match(self.text, index)
         return span_of(self.text, self.file, index, match.end() if match else index)
 
@@ -105,14 +105,15 @@ class Reporter:
     def _header(self, start: int) -> Diagnostic:
         end = line_end(self.text, start)
         message = f"{show(self.text[start:end].rstrip(BLANKS))} does not begin a block of text"
-        hint = "after | or > only + or -, a digit 1-9 and a comment may follow; begin the text on the next line"
+        hint = "only +, -, a digit 1-9 and a comment may follow | or >; begin the text on the next line"
         return error("TAU124", message, span_of(self.text, self.file, start, end), hint)
 
     def _reserved(self, at: int) -> Diagnostic:
         if at == len(self.text):
             return error("TAU129", "the file ends where a value is expected", self.span(at), "complete it")
         if self.text.startswith(("---", "..."), at):
-            return error("TAU129", f"{show(self.text[at : at + 3])} stands where a value is expected", self.span(at))
+            message = f"{show(self.text[at : at + 3])} stands where a value is expected"
+            return error("TAU129", message, self.span(at), "write a value above it")
         char = self.text[at]
         message = f"a value without quotes cannot begin with {show(char)}"
         if char in "*&":
@@ -141,7 +142,7 @@ class Reporter:
             message = f"{show(self.text[stop])} stands where a value is expected"
         else:
             message = f"`,` or `{close}` is expected before {self._word(stop)}"
-        hint = f"separate the items with commas and close the {name} with {close}; quote text that has brackets"
+        hint = f"put commas between items and {close} at the end; quote a text that has brackets in it"
         return error("TAU119", message, here, hint, (Related(begin, f"the {name} begins here"),))
 
     def _layout(self, start: int, stop: int, context: str, words: str) -> Diagnostic:
@@ -156,7 +157,8 @@ class Reporter:
             hint = "give the line above its `: `, or align the two lines"
             return error("TAU125", message, here, hint)
         if "entries are not allowed" in words or "keys are not allowed" in words:
-            return error("TAU125", f"{word} cannot begin here", here, "begin the list or mapping on a line of its own")
+            hint = "begin the list or mapping on a line of its own"
+            return error("TAU125", f"{word} cannot begin here", here, hint)
         if before.strip(BLANKS):
             hint = _QUOTE_HINT + "; inside single quotes write '' for one quote"
             return error("TAU126", f"unexpected {word} after the value", here, hint)
@@ -170,6 +172,6 @@ class Reporter:
 
 
 def bad_tag(place: Span, word: str) -> Diagnostic:
-    """The diagnostic for a tag; ``word`` is the tag as it is to be shown."""
+    """Refuse a tag; ``word`` is the tag as it is to be shown."""
     hint = "remove the tag" + ("; put the value in quotes to make it a string" if word == "`!!str`" else "")
     return error("TAU112", f"the tag {word} is not supported", place, hint)

@@ -28,7 +28,6 @@ _DNS_1035 = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _DNS_1123 = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NOT_NAME = re.compile(r"[^a-z0-9]+")
 _NOT_VALUE = re.compile(r"[^a-z0-9_.-]+")
 
 
@@ -84,11 +83,13 @@ def check_name(name: str, span: Span | None, kind: Kind, nodes: int, prefix: str
         message = f"the prefix {shown(prefix)} leaves no room for a name"
         hint = f"shorten the prefix: {_why(tightest)}"
         return [error(tightest.id, message, span, hint)]
+    well_formed = (_DNS_1123 if prefix else _DNS_1035).fullmatch(name) is not None
+    if well_formed and len(name) <= limit:
+        return []
     found: list[Diagnostic] = []
     cure = suggested_name(name, limit, digit_first=bool(prefix))
     example = f', for example "{cure}"' if cure else ""
-    grammar = _DNS_1123 if prefix else _DNS_1035
-    if not grammar.fullmatch(name):
+    if not well_formed:
         start = "" if prefix else ", starting with a letter"
         rule = f"use lowercase letters, digits and inner dashes{start}"
         what = f"{shown(name)} cannot be a name in Kubernetes" if name else "the name is empty"
@@ -112,7 +113,7 @@ def suggested_name(name: str, limit: int = _LABEL, *, digit_first: bool = False)
     import unicodedata
 
     bare = "".join(c for c in unicodedata.normalize("NFKD", name[:1_000]) if not unicodedata.combining(c))
-    text = _NOT_NAME.sub("-", bare.lower()).strip("-")
+    text = re.sub(r"[^a-z0-9]+", "-", bare.lower()).strip("-")
     if not digit_first and text[:1].isdigit():
         text = f"run-{text}"
     if len(text) > limit:

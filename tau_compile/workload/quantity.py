@@ -124,8 +124,9 @@ _MEMORY_EXAMPLE = "write an amount such as 64Gi, 512Mi or 100G"
 _CPU_EXAMPLE = "write an amount such as 8, 0.5 or 500m"
 _TOO_SMALL = NANO << 20
 _DIGITS = "0123456789."
-_LOOSE = re.compile(r"\s*([+-]?)\s*([0-9.,_]*[0-9][.,_]?)\s*([^\W\d_]*)\s*")
-_THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+# Compiled at the first mistake only: start-up matters more.
+_LOOSE = r"\s*([+-]?)\s*([0-9.,_]*[0-9][.,_]?)\s*([^\W\d_]*)\s*"
+_THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?"
 _DECIMAL_WORDS = {
     "kilo": "k",
     "mega": "m",
@@ -228,7 +229,7 @@ def _out_of_range(
 
 def _misspelt(text: str, span: Span | None, what: str, *, memory: bool) -> Diagnostic:
     """Refuse a text that is no quantity, with what it may have been meant to be."""
-    match = _LOOSE.fullmatch(text) if len(text) <= _MAX_TEXT else None
+    match = re.fullmatch(_LOOSE, text) if len(text) <= _MAX_TEXT else None
     cures, word = "", ""
     if match:
         sign, number, word = match.groups()
@@ -250,7 +251,7 @@ def _numbers(number: str) -> list[str]:
     number = number.replace("_", "")
     if "," not in number:
         return [number]
-    thousands = [number.replace(",", "")] if _THOUSANDS.fullmatch(number) else []
+    thousands = [number.replace(",", "")] if re.fullmatch(_THOUSANDS, number) else []
     return thousands + ([number.replace(",", ".")] if number.count(",") == 1 and "." not in number else [])
 
 

@@ -192,6 +192,7 @@ def test_long_texts_with_one_beginning_get_different_label_values() -> None:
     assert one[:50] == two[:50] == "x" * 50
     assert one != two
     assert len(one) == len(two) == 63
+    assert label_value("x" * 49 + ".-" + "y" * 30).startswith("x" * 49 + "-")
 
 
 @pytest.mark.parametrize(

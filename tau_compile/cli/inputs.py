@@ -1,0 +1,67 @@
+"""From paths on the command line to a repository and its files, and from diagnostics to output and exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tau_compile.compiler import Repository
+from tau_compile.diagnostics import has_errors
+from tau_compile.source import project
+from tau_compile.workload.code import DiskTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tau_compile.diagnostics import Diagnostic
+
+MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
+
+
+class Inputs:
+    """One repository on disk, and the bytes that were read from it, for excerpts in messages."""
+
+    def __init__(self, start: str) -> None:
+        self.root = project.root_of(start)
+        overlays = project.overlay_files(self.root)
+        packaged = project.packaged_overlays()
+        self.sources = {file.path: file.data for file in (*packaged, *overlays)}
+        self.repository = Repository(
+            overlays, packaged, DiskTree(self.root), project.own_templates(self.root, project.KNOWN_TEMPLATES)
+        )
+
+    def read(self, path: str) -> tuple[str, bytes]:
+        """(path from the root, content) of one file given on the command line."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read(MAX_BYTES)
+        except OSError as problem:
+            raise click.UsageError(f"{path}: {problem.strerror or problem}") from None
+        name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+        self.sources[name] = data
+        return name, data
+
+
+def show(diagnostics: Iterable[Diagnostic], sources: dict[str, bytes], format: str, quiet_summary: bool = False) -> int:
+    """Print diagnostics to standard error, or as JSON to standard output; the exit code they mean."""
+    from tau_compile import printers
+
+    found = list(diagnostics)
+    if format == "json":
+        click.echo(printers.as_json(found), nl=False)
+    elif found:
+        click.echo(printers.as_text(found, sources, colour()), nl=False, err=True)
+    return 1 if has_errors(found) else 0
+
+
+def colour() -> bool:
+    """Colour only on a terminal, and not when NO_COLOR says so."""
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+
+
+FORMAT = click.option(
+    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+)

@@ -1,0 +1,81 @@
+"""``tau-compile validate``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tau_compile.cli.inputs import FORMAT, Inputs, show
+
+if TYPE_CHECKING:
+    from tau_compile.diagnostics import Diagnostic
+
+INCLUDE = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
+
+
+@click.command("validate", epilog="Example:  tau-compile validate            (every tau.yaml below this folder)")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True))
+@click.option("--workspace", "-w", default="", metavar="NAME", help="The workspace, when a file does not say.")
+@FORMAT
+def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
+    """Do everything but write: read, resolve policy, render and check, and say all that is wrong.
+
+    A PATH is a tau.yaml, an overlay, or a folder; without one, this folder.
+    """
+    from tau_compile.compiler import compile_file
+
+    said: list[Diagnostic] = []
+    sources: dict[str, bytes] = {}
+    repositories: dict[str, Inputs] = {}
+    count = 0
+    for path in _files(paths or (".",)):
+        root = _root(path)
+        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path))
+        name, data = inputs.read(path)
+        sources.update(inputs.sources)
+        count += 1
+        if _is_overlay(name):
+            said += inputs.repository.overlays.diagnostics
+        else:
+            said += compile_file(inputs.repository, name, data, workspace).diagnostics
+    code = show(said, sources, format)
+    if format == "text":
+        click.echo(_summary(count, said), err=True)
+    sys.exit(code)
+
+
+def _files(paths: tuple[str, ...]) -> list[str]:
+    from tau_compile.source.project import OVERLAYS, root_of, workload_files
+
+    found: list[str] = []
+    for path in paths:
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        root = root_of(path)
+        overlays = [f"{OVERLAYS}/**/*.yaml", f"{OVERLAYS}/*.yaml", f"{OVERLAYS}/**/*.yml"]
+        found += [os.path.join(root, name) for name in workload_files(root, os.path.abspath(path), [*INCLUDE, *overlays])]
+    return found
+
+
+def _root(path: str) -> str:
+    from tau_compile.source.project import root_of
+
+    return root_of(path)
+
+
+def _is_overlay(name: str) -> bool:
+    return name.startswith("overlays/")
+
+
+def _summary(count: int, said: list[Diagnostic]) -> str:
+    errors = sum(d.severity == "error" for d in dict.fromkeys(said))
+    warnings = sum(d.severity == "warning" for d in dict.fromkeys(said))
+    files = f"{count} file{'' if count == 1 else 's'}"
+    if not errors and not warnings:
+        return f"{files}: OK"
+    parts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    return f"{files}: {', '.join(parts)}"
