@@ -1,6 +1,6 @@
 """The pipeline: bytes of a tau.yaml, of overlays and of code → manifests and diagnostics. It has no effects.
 
-    read → check against the schema → canonical form → resolve policy → typed workload → render → check what came out
+read → check against the schema → canonical form → resolve policy → typed workload → render → check what came out
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, error, has_errors, ordered
-from tau_compile.policy import overlays as overlay_files
 from tau_compile.policy.resolve import resolve
 from tau_compile.runs.identity import intent_digest, project, run_id
 from tau_compile.schema import store
@@ -23,13 +22,13 @@ from tau_compile.workload.build import build
 from tau_compile.workload.code import Asked, CodeBundle, CodeRequest, collect, entry_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from collections.abc import Mapping as ReadOnly
-    from collections.abc import Sequence
 
     from jinja2 import Environment
 
     from tau_compile.policy.model import Overlays
-    from tau_compile.policy.overlays import SourceFile
+    from tau_compile.policy.overlays import Loaded, SourceFile
     from tau_compile.policy.resolve import Resolved
     from tau_compile.workload.code import Tree
     from tau_compile.workload.model import Workload
@@ -49,9 +48,11 @@ class Repository:
     templates: ReadOnly[str, str] = field(default_factory=dict)
 
     @cached_property
-    def overlays(self) -> overlay_files.Loaded:
+    def overlays(self) -> Loaded:
         """The overlays, read once."""
-        return overlay_files.load(self.overlay_files, self.packaged)
+        from tau_compile.policy.overlays import load
+
+        return load(self.overlay_files, self.packaged)
 
     @cached_property
     def environment(self) -> Environment:
@@ -85,7 +86,9 @@ def compile_file(repository: Repository, path: str, data: bytes, workspace: str 
     before = len(said)
     compiled = _compile(repository, loaded.overlays, path, canonical, workspace, said)
     if has_errors(said[:before]):
-        return _failed(path, [*said[:before], *_told_apart(said[:before], said[before:], canonical.node.span)])
+        return _failed(
+            path, [*said[:before], *_told_apart(said[:before], said[before:], canonical.node.span)]
+        )
     return compiled if compiled and not has_errors(said) else _failed(path, said)
 
 
@@ -97,22 +100,41 @@ def canonical_document(path: str, data: bytes, said: list[Diagnostic]) -> Canoni
     if node is None:
         return None
     if not isinstance(node, Mapping):
-        said.append(error("TAU202", "a tau.yaml is a mapping, such as `name: my-training`", node.span,
-                          "start with `schema_version: 1` and `name:`"))
+        said.append(
+            error(
+                "TAU202",
+                "a tau.yaml is a mapping, such as `name: my-training`",
+                node.span,
+                "start with `schema_version: 1` and `name:`",
+            )
+        )
         return None
     kind = find_entry(node, "apiVersion")
     if kind is not None and node.get("kind") is not None:
-        said.append(error("TAU213", "this is a Kubernetes or overlay document, not a tau.yaml", kind.key.span,
-                          "overlays lie below overlays/; a tau.yaml starts with `schema_version: 1` and `name:`"))
+        said.append(
+            error(
+                "TAU213",
+                "this is a Kubernetes or overlay document, not a tau.yaml",
+                kind.key.span,
+                "overlays lie below overlays/; a tau.yaml starts with `schema_version: 1` and `name:`",
+            )
+        )
         return None
-    said += check(node, store.tau(), file_kind="tau.yaml").diagnostics
+    found = check(node, store.tau(), file_kind="tau.yaml").diagnostics
+    said += found
     canonical = to_canonical(node)
-    said += canonical.diagnostics
+    later = list(canonical.diagnostics)
+    said += _told_apart(found, later, node.span) if has_errors(found) else later
     return canonical
 
 
 def _compile(
-    repository: Repository, overlays: Overlays, path: str, canonical: Canonical, workspace: str, said: list[Diagnostic]
+    repository: Repository,
+    overlays: Overlays,
+    path: str,
+    canonical: Canonical,
+    workspace: str,
+    said: list[Diagnostic],
 ) -> Compiled | None:
     resolved = resolve(canonical.node, overlays, workspace_folder(path), workspace, said)
     if resolved is None:
@@ -125,8 +147,13 @@ def _compile(
 
 
 def _render(
-    repository: Repository, path: str, canonical: Canonical, resolved: Resolved, workload: Workload,
-    bundle: CodeBundle | None, said: list[Diagnostic],
+    repository: Repository,
+    path: str,
+    canonical: Canonical,
+    resolved: Resolved,
+    workload: Workload,
+    bundle: CodeBundle | None,
+    said: list[Diagnostic],
 ) -> Compiled | None:
     from tau_compile.render.manifests import render
     from tau_compile.render.payload import payload
@@ -228,7 +255,7 @@ def _asked_items(node: Mapping, path: str) -> tuple[Asked, ...]:
     return tuple(Asked(scalar(item), item.span) for item in found.items) if isinstance(found, Items) else ()
 
 
-def _told_apart(first: list[Diagnostic], later: list[Diagnostic], whole: Span) -> list[Diagnostic]:
+def _told_apart(first: Iterable[Diagnostic], later: list[Diagnostic], whole: Span) -> list[Diagnostic]:
     """Of what was found in a document with schema errors, only that which stands elsewhere and is not an absence."""
     lines = {(d.span.file, d.span.line) for d in first if d.span}
     return [d for d in later if d.span and d.span != whole and (d.span.file, d.span.line) not in lines]

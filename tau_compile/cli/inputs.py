@@ -45,7 +45,9 @@ class Inputs:
         return name, data
 
 
-def show(diagnostics: Iterable[Diagnostic], sources: dict[str, bytes], format: str, quiet_summary: bool = False) -> int:
+def show(
+    diagnostics: Iterable[Diagnostic], sources: dict[str, bytes], format: str, quiet_summary: bool = False
+) -> int:
     """Print diagnostics to standard error, or as JSON to standard output; the exit code they mean."""
     from tau_compile import printers
 

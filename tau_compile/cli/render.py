@@ -9,9 +9,13 @@ import click
 from tau_compile.cli.inputs import FORMAT, Inputs, show
 
 
-@click.command("render", epilog="Example:  tau-compile render workloads/vision/train/tau.yaml > manifests.yaml")
+@click.command(
+    "render", epilog="Example:  tau-compile render workloads/vision/train/tau.yaml > manifests.yaml"
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--workspace", "-w", default="", metavar="NAME", help="The workspace, when the file does not say.")
+@click.option(
+    "--workspace", "-w", default="", metavar="NAME", help="The workspace, when the file does not say."
+)
 @FORMAT
 def command(file: str, workspace: str, format: str) -> None:
     """Print the manifests of one tau.yaml on standard output; say what is wrong on standard error.
@@ -30,7 +34,11 @@ def command(file: str, workspace: str, format: str) -> None:
 
         from tau_compile.printers import as_json
 
-        body = {"run": compiled.run_id, "manifests": list(compiled.objects), **json.loads(as_json(compiled.diagnostics))}
+        body = {
+            "run": compiled.run_id,
+            "manifests": list(compiled.objects),
+            **json.loads(as_json(compiled.diagnostics)),
+        }
         click.echo(json.dumps(body, ensure_ascii=False, indent=2))
         sys.exit(1 if has_errors(compiled.diagnostics) else 0)
     if compiled.objects:

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 INCLUDE = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 
 
-@click.command("validate", epilog="Example:  tau-compile validate            (every tau.yaml below this folder)")
+@click.command(
+    "validate", epilog="Example:  tau-compile validate            (every tau.yaml below this folder)"
+)
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
-@click.option("--workspace", "-w", default="", metavar="NAME", help="The workspace, when a file does not say.")
+@click.option(
+    "--workspace", "-w", default="", metavar="NAME", help="The workspace, when a file does not say."
+)
 @FORMAT
 def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     """Do everything but write: read, resolve policy, render and check, and say all that is wrong.
@@ -57,7 +61,10 @@ def _files(paths: tuple[str, ...]) -> list[str]:
             continue
         root = root_of(path)
         overlays = [f"{OVERLAYS}/**/*.yaml", f"{OVERLAYS}/*.yaml", f"{OVERLAYS}/**/*.yml"]
-        found += [os.path.join(root, name) for name in workload_files(root, os.path.abspath(path), [*INCLUDE, *overlays])]
+        found += [
+            os.path.join(root, name)
+            for name in workload_files(root, os.path.abspath(path), [*INCLUDE, *overlays])
+        ]
     return found
 
 
@@ -77,5 +84,7 @@ def _summary(count: int, said: list[Diagnostic]) -> str:
     files = f"{count} file{'' if count == 1 else 's'}"
     if not errors and not warnings:
         return f"{files}: OK"
-    parts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    parts = [
+        f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n
+    ]
     return f"{files}: {', '.join(parts)}"

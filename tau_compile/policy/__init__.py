@@ -1,0 +1,1 @@
+"""Overlay documents, and what they mean for one workload."""

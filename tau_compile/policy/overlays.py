@@ -23,6 +23,7 @@ from tau_compile.schema import store
 from tau_compile.schema.check import check
 from tau_compile.source.forms import canonical_defaults
 from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Sequence as Items
 from tau_compile.source.reader import read
 from tau_compile.suggest import nearest
 
@@ -64,8 +65,13 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
     platforms = [d for d in documents if isinstance(d, Platform)]
     for extra in platforms[1:]:
         said.append(
-            error("TAU305", "a repository has one Platform document", extra.span,
-                  "merge the two documents", (Related(platforms[0].span, "the other one"),))
+            error(
+                "TAU305",
+                "a repository has one Platform document",
+                extra.span,
+                "merge the two documents",
+                (Related(platforms[0].span, "the other one"),),
+            )
         )
     if any(d.severity == "error" for d in said):
         return Loaded(None, tuple(said))
@@ -84,8 +90,13 @@ def _unique(documents: list[Document], said: list[Diagnostic]) -> None:
         key = (type(document), document.name)
         if key in first:
             said.append(
-                error("TAU306", f"there are two {type(document).__name__} documents called `{document.name}`",
-                      document.span, "rename or remove one", (Related(first[key].span, "the other one"),))
+                error(
+                    "TAU306",
+                    f"there are two {type(document).__name__} documents called `{document.name}`",
+                    document.span,
+                    "rename or remove one",
+                    (Related(first[key].span, "the other one"),),
+                )
             )
         first.setdefault(key, document)
 
@@ -106,9 +117,12 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     if word not in KINDS:
         close = nearest(word, [*KINDS, *taugrid.KINDS])
         said.append(
-            error("TAU302", f"`{word}` is not a kind of overlay" if word else "the document names no kind of overlay",
-                  kind.span if kind else node.span,
-                  f"did you mean `{close}`?" if close else f"one of {', '.join([*KINDS, *taugrid.KINDS])}")
+            error(
+                "TAU302",
+                f"`{word}` is not a kind of overlay" if word else "the document names no kind of overlay",
+                kind.span if kind else node.span,
+                f"did you mean `{close}`?" if close else f"one of {', '.join([*KINDS, *taugrid.KINDS])}",
+            )
         )
         return []
     checked = check(node, store.overlay(word), file_kind=word)
@@ -123,14 +137,27 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
     span = _name_span(node)
     if kind == "Platform":
         ray = data.get("ray", {})
-        return Platform(name, span, ray.get("image", ""), ray.get("cpuImage", ""),
-                        ray.get("submissionMode", "K8sJobMode"), defaults)
+        return Platform(
+            name,
+            span,
+            ray.get("image", ""),
+            ray.get("cpuImage", ""),
+            ray.get("submissionMode", "K8sJobMode"),
+            defaults,
+        )
     if kind == "Workspace":
         return Workspace(
-            name, span, data.get("cluster", ""), data.get("namespace", name), data["queue"],
-            data.get("serviceAccount", ""), data.get("outputRoot", ""),
-            tuple(data.get("imagePullSecrets", ())), tuple(data.get("envFromSecrets", ())),
-            tuple(sorted(data.get("podLabels", {}).items())), defaults,
+            name,
+            span,
+            data.get("cluster", ""),
+            data.get("namespace", name),
+            data["queue"],
+            data.get("serviceAccount", ""),
+            data.get("outputRoot", ""),
+            tuple(data.get("imagePullSecrets", ())),
+            tuple(data.get("envFromSecrets", ())),
+            tuple(sorted(data.get("podLabels", {}).items())),
+            defaults,
         )
     if kind == "Profile":
         return profile(data, name, span, defaults)
@@ -141,38 +168,68 @@ def profile(data: dict[str, Any], name: str, span: Span, defaults: Mapping | Non
     """A Profile from checked data; TauGrid's workloadProfile has the same fields."""
     scope, classes = data.get("applicability", {}), data.get("priorities", {})
     return Profile(
-        name, span, tuple(scope.get("teams", ())), tuple(scope.get("lanes", ())), tuple(scope.get("namespaces", ())),
-        data["gpusPerWorker"], data["workerCount"], data.get("mode", "fixed"),
-        data.get("placement", "unconstrained"), data.get("defaultLocalQueue", ""),
-        data.get("executionTarget", "singleCluster"), classes.get("workloadPriorityClassName", ""),
-        classes.get("podPriorityClassName", ""), data.get("disableDefaultPriorities", False), defaults,
+        name,
+        span,
+        tuple(scope.get("teams", ())),
+        tuple(scope.get("lanes", ())),
+        tuple(scope.get("namespaces", ())),
+        data["gpusPerWorker"],
+        data["workerCount"],
+        data.get("mode", "fixed"),
+        data.get("placement", "unconstrained"),
+        data.get("defaultLocalQueue", ""),
+        data.get("executionTarget", "singleCluster"),
+        classes.get("workloadPriorityClassName", ""),
+        classes.get("podPriorityClassName", ""),
+        data.get("disableDefaultPriorities", False),
+        defaults,
     )
 
 
 def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, defaults: Mapping | None) -> Cluster:
     versions = data.get("versions", {})
     return Cluster(
-        name, span, versions.get("kubernetes", ""), versions.get("kueue", ""), versions.get("kuberay", ""),
+        name,
+        span,
+        versions.get("kubernetes", ""),
+        versions.get("kueue", ""),
+        versions.get("kuberay", ""),
         _taints(data.get("gpuTaints", ())),
         tuple(
-            GpuClass(c["name"], c.get("resource", "nvidia.com/gpu"), tuple(sorted(c.get("nodeLabels", {}).items())),
-                     _taints(c.get("taints", ())), c.get("gpusPerNode"), tuple(c.get("migProfiles", ())))
+            GpuClass(
+                c["name"],
+                c.get("resource", "nvidia.com/gpu"),
+                tuple(sorted(c.get("nodeLabels", {}).items())),
+                _taints(c.get("taints", ())),
+                c.get("gpusPerNode"),
+                tuple(c.get("migProfiles", ())),
+            )
             for c in data.get("gpuClasses", ())
         ),
         tuple(
-            Flavor(f["name"], f.get("gpuClass", ""), _taints(f.get("taints", ())), f.get("topology", ""),
-                   _item_span(node, "flavors", place))
+            Flavor(
+                f["name"],
+                f.get("gpuClass", ""),
+                _taints(f.get("taints", ())),
+                f.get("topology", ""),
+                _item_span(node, "flavors", place),
+            )
             for place, f in enumerate(data.get("flavors", ()))
         ),
         tuple(
-            Queue(q["name"], tuple(q.get("flavors", ())),
-                  tuple((lq["namespace"], lq["name"]) for lq in q.get("localQueues", ())),
-                  _item_span(node, "queues", place))
+            Queue(
+                q["name"],
+                tuple(q.get("flavors", ())),
+                tuple((lq["namespace"], lq["name"]) for lq in q.get("localQueues", ())),
+                _item_span(node, "queues", place),
+            )
             for place, q in enumerate(data.get("queues", ()))
         ),
         tuple(PriorityClass(p["name"], p.get("tier", "")) for p in data.get("priorityClasses", ())),
         tuple(
-            Topology(t["name"], tuple((level.get("placement", ""), level["nodeLabel"]) for level in t["levels"]))
+            Topology(
+                t["name"], tuple((level.get("placement", ""), level["nodeLabel"]) for level in t["levels"])
+            )
             for t in data.get("topologies", ())
         ),
         defaults,
@@ -195,8 +252,12 @@ def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
         entry = inner.entry(field) if isinstance(inner, Mapping) else None
         if entry is not None:
             said.append(
-                error("TAU301", f"an overlay may not set `{entry.key.written or path}`", entry.key.span,
-                      "it belongs to one workload: set it in the workload's tau.yaml")
+                error(
+                    "TAU301",
+                    f"an overlay may not set `{entry.key.written or path}`",
+                    entry.key.span,
+                    "it belongs to one workload: set it in the workload's tau.yaml",
+                )
             )
     return canonical.node
 
@@ -208,6 +269,6 @@ def _name_span(node: Mapping) -> Span:
 
 def _item_span(node: Mapping, section: str, place: int) -> Span:
     items = node.get(section)
-    item = items.items[place] if hasattr(items, "items") else node
+    item = items.items[place] if isinstance(items, Items) else node
     name = item.get("name") if isinstance(item, Mapping) else None
     return name.span if name else node.span

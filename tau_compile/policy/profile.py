@@ -51,7 +51,9 @@ def fixed_values(profile: Profile, document: Mapping) -> dict[str, str]:
 def layer(profile: Profile, document: Mapping) -> Mapping:
     """The profile's fixed values, over its own ``defaults``, as a partial canonical tree."""
     tier = find(document, "policy.priority_tier")
-    replaced = isinstance(tier, Scalar) and tier.text == "priority"  # the tier replaces only the two classes (2.4)
+    replaced = (
+        isinstance(tier, Scalar) and tier.text == "priority"
+    )  # the tier replaces only the two classes (2.4)
     sections: dict[str, list[Entry]] = {}
     for path, value in fixed_values(profile, document).items():
         section, _, field = path.partition(".")
@@ -63,7 +65,9 @@ def layer(profile: Profile, document: Mapping) -> Mapping:
         )
     fixed = Mapping(
         profile.span,
-        tuple(Entry(Key(name, profile.span), Mapping(profile.span, tuple(e))) for name, e in sections.items()),
+        tuple(
+            Entry(Key(name, profile.span), Mapping(profile.span, tuple(e))) for name, e in sections.items()
+        ),
     )
     if profile.defaults is None:
         return fixed
@@ -82,14 +86,24 @@ def unlike_profile(document: Mapping, profile: Profile, said: list[Diagnostic]) 
         same = placement_word(node.text) == value if path == "policy.topology" else node.text.lower() == value
         if not same:
             said.append(
-                error("TAU318", f"`{spelled(document, path)}: {node.text}` contradicts profile `{profile.name}`, which fixes it at `{value}`",
-                      node.span, "remove the line, or choose another profile with policy.profile", here)
+                error(
+                    "TAU318",
+                    f"`{spelled(document, path)}: {node.text}` contradicts profile `{profile.name}`, which fixes it at `{value}`",
+                    node.span,
+                    "remove the line, or choose another profile with policy.profile",
+                    here,
+                )
             )
     policy = document.get("policy")
     for name in REFUSED_BESIDE_PROFILE:
         entry = policy.entry(name) if isinstance(policy, Mapping) else None
         if entry is not None:
             said.append(
-                error("TAU319", f"`policy.{name}` cannot be combined with profile `{profile.name}`", entry.key.span,
-                      "remove the line, or choose another profile with policy.profile", here)
+                error(
+                    "TAU319",
+                    f"`policy.{name}` cannot be combined with profile `{profile.name}`",
+                    entry.key.span,
+                    "remove the line, or choose another profile with policy.profile",
+                    here,
+                )
             )

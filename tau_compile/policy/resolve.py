@@ -74,37 +74,60 @@ def _assert_namespace(document: Mapping, space: Workspace, said: list[Diagnostic
     asked = find(document, "policy.namespace")
     if isinstance(asked, Scalar) and asked.text != space.namespace:
         said.append(
-            error("TAU315", f"`policy.namespace: {asked.text}` is not the namespace of workspace `{space.name}`, "
-                  f"which is `{space.namespace}`", asked.span,
-                  "remove `policy.namespace`, or choose another workspace with policy.workspace",
-                  (Related(space.span, f"workspace `{space.name}`"),))
+            error(
+                "TAU315",
+                f"`policy.namespace: {asked.text}` is not the namespace of workspace `{space.name}`, "
+                f"which is `{space.namespace}`",
+                asked.span,
+                "remove `policy.namespace`, or choose another workspace with policy.workspace",
+                (Related(space.span, f"workspace `{space.name}`"),),
+            )
         )
 
 
 def _queue(
-    merged: Mapping, document: Mapping, space: Workspace, cluster: Cluster, profile: Profile | None, said: list[Diagnostic]
+    merged: Mapping,
+    document: Mapping,
+    space: Workspace,
+    cluster: Cluster,
+    profile: Profile | None,
+    said: list[Diagnostic],
 ) -> str:
     given = profile.queue if profile and profile.queue else space.queue
     asked = find(document, "policy.queue")
     if isinstance(asked, Scalar) and asked.text not in ("auto", given):
         owner = profile if profile and profile.queue else space
         said.append(
-            error("TAU316", f"`policy.queue: {asked.text}` is not the queue of "
-                  f"{'profile' if owner is profile else 'workspace'} `{owner.name}`, which is `{given}`", asked.span,
-                  "remove `policy.queue`: the platform sets it", (Related(owner.span, "set here"),))
+            error(
+                "TAU316",
+                f"`policy.queue: {asked.text}` is not the queue of "
+                f"{'profile' if owner is profile else 'workspace'} `{owner.name}`, which is `{given}`",
+                asked.span,
+                "remove `policy.queue`: the platform sets it",
+                (Related(owner.span, "set here"),),
+            )
         )
         return given
-    known = sorted({name for q in cluster.queues for namespace, name in q.local_queues if namespace == space.namespace})
+    known = sorted(
+        {name for q in cluster.queues for namespace, name in q.local_queues if namespace == space.namespace}
+    )
     if cluster.queues and given not in known:
         owner_span = profile.span if profile and profile.queue else space.span
         close = nearest(given, known)
         said.append(
-            error("TAU501", f"cluster `{cluster.name}` has no LocalQueue `{given}` in namespace `{space.namespace}`: "
-                  "the workload would stay suspended for ever (K38)",
-                  asked.span if isinstance(asked, Scalar) else owner_span,
-                  f"did you mean `{close}`?" if close else
-                  (f"LocalQueues of that namespace: {', '.join(known)}" if known else
-                   "add the LocalQueue under `queues` of the cluster"))
+            error(
+                "TAU501",
+                f"cluster `{cluster.name}` has no LocalQueue `{given}` in namespace `{space.namespace}`: "
+                "the workload would stay suspended for ever (K38)",
+                asked.span if isinstance(asked, Scalar) else owner_span,
+                f"did you mean `{close}`?"
+                if close
+                else (
+                    f"LocalQueues of that namespace: {', '.join(known)}"
+                    if known
+                    else "add the LocalQueue under `queues` of the cluster"
+                ),
+            )
         )
     return given
 
@@ -118,11 +141,16 @@ def _priorities(
     named = [node for node in (workload, pod) if isinstance(node, Scalar)]
     if disabled and (named or (isinstance(tier, Scalar) and tier.text == "priority")):
         other = named[0] if named else tier
-        assert other is not None and off is not None
+        assert other is not None
+        assert off is not None
         said.append(
-            error("TAU317", "priorities are switched off and chosen at the same time", other.span,
-                  "remove `policy.disable_default_priorities`, or the priority",
-                  (Related(off.span, "switched off here"),))
+            error(
+                "TAU317",
+                "priorities are switched off and chosen at the same time",
+                other.span,
+                "remove `policy.disable_default_priorities`, or the priority",
+                (Related(off.span, "switched off here"),),
+            )
         )
     known = {p.name for p in cluster.priority_classes}
     if not disabled and isinstance(tier, Scalar) and not (profile and tier.text == "default"):
@@ -131,21 +159,36 @@ def _priorities(
             return match, match
         if tier.text == "priority":
             said.append(
-                error("TAU502", f"cluster `{cluster.name}` has no priority class for the tier `priority`", tier.span,
-                      "ask the platform team to give a priority class `tier: priority`, or remove the key")
+                error(
+                    "TAU502",
+                    f"cluster `{cluster.name}` has no priority class for the tier `priority`",
+                    tier.span,
+                    "ask the platform team to give a priority class `tier: priority`, or remove the key",
+                )
             )
     for node in named:
         if node.text not in known:
             close = nearest(node.text, known)
             said.append(
-                error("TAU503", f"cluster `{cluster.name}` has no priority class `{node.text}`: the workload would never "
-                      "be queued (K62)", node.span,
-                      f"did you mean `{close}`?" if close else
-                      (f"known: {', '.join(sorted(known))}" if known else
-                       "remove it, or list the class under `priorityClasses` of the cluster"))
+                error(
+                    "TAU503",
+                    f"cluster `{cluster.name}` has no priority class `{node.text}`: the workload would never "
+                    "be queued (K62)",
+                    node.span,
+                    f"did you mean `{close}`?"
+                    if close
+                    else (
+                        f"known: {', '.join(sorted(known))}"
+                        if known
+                        else "remove it, or list the class under `priorityClasses` of the cluster"
+                    ),
+                )
             )
     if named or disabled:
-        return (workload.text if isinstance(workload, Scalar) else "", pod.text if isinstance(pod, Scalar) else "")
+        return (
+            workload.text if isinstance(workload, Scalar) else "",
+            pod.text if isinstance(pod, Scalar) else "",
+        )
     default = next((p.name for p in cluster.priority_classes if p.tier == "default"), "")
     return default, default
 

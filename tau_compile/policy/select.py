@@ -27,8 +27,12 @@ def workspace(
     if isinstance(asked, Scalar) and asked.text:
         if chosen and chosen != asked.text:
             said.append(
-                error("TAU308", f"`policy.workspace: {asked.text}` contradicts the workspace `{chosen}` that was asked for",
-                      asked.span, "remove `policy.workspace`, or call without --workspace")
+                error(
+                    "TAU308",
+                    f"`policy.workspace: {asked.text}` contradicts the workspace `{chosen}` that was asked for",
+                    asked.span,
+                    "remove `policy.workspace`, or call without --workspace",
+                )
             )
         return _named(known, asked.text, asked.span, said)
     if chosen:
@@ -38,9 +42,13 @@ def workspace(
     if len(known) == 1:
         return next(iter(known.values()))
     said.append(
-        error("TAU307", f"the workload could belong to any of {len(known)} workspaces", document.span,
-              f"add `policy: {{workspace: NAME}}` with one of {_list(known)}, or move the file below workloads/NAME/",
-              tuple(Related(w.span, f"workspace `{w.name}`") for w in overlays.workspaces[:5]))
+        error(
+            "TAU307",
+            f"the workload could belong to any of {len(known)} workspaces",
+            document.span,
+            f"add `policy: {{workspace: NAME}}` with one of {_list(known)}, or move the file below workloads/NAME/",
+            tuple(Related(w.span, f"workspace `{w.name}`") for w in overlays.workspaces[:5]),
+        )
     )
     return None
 
@@ -50,8 +58,12 @@ def _named(known: dict[str, Workspace], name: str, span: Span, said: list[Diagno
         return known[name]
     close = nearest(name, known)
     said.append(
-        error("TAU309", f"there is no workspace `{name}`", span,
-              f"did you mean `{close}`? " * bool(close) + f"known: {_list(known)}")
+        error(
+            "TAU309",
+            f"there is no workspace `{name}`",
+            span,
+            f"did you mean `{close}`? " * bool(close) + f"known: {_list(known)}",
+        )
     )
     return None
 
@@ -66,13 +78,21 @@ def cluster(overlays: Overlays, space: Workspace, said: list[Diagnostic]) -> Clu
     if space.cluster:
         close = nearest(space.cluster, known)
         said.append(
-            error("TAU310", f"workspace `{space.name}` names the cluster `{space.cluster}`, which does not exist",
-                  space.span, f"did you mean `{close}`? " * bool(close) + f"known: {_list(known)}")
+            error(
+                "TAU310",
+                f"workspace `{space.name}` names the cluster `{space.cluster}`, which does not exist",
+                space.span,
+                f"did you mean `{close}`? " * bool(close) + f"known: {_list(known)}",
+            )
         )
     else:
         said.append(
-            error("TAU310", f"workspace `{space.name}` names no cluster, and there are {len(known)}", space.span,
-                  f"add `cluster:` with one of {_list(known)}")
+            error(
+                "TAU310",
+                f"workspace `{space.name}` names no cluster, and there are {len(known)}",
+                space.span,
+                f"add `cluster:` with one of {_list(known)}",
+            )
         )
     return None
 
@@ -87,16 +107,28 @@ def profile(overlays: Overlays, merged: Mapping, namespace: str, said: list[Diag
             if candidate.name == asked.text:
                 if reasons[candidate.name]:
                     said.append(
-                        error("TAU312", f"profile `{asked.text}` is not meant for this workload: {reasons[asked.text]}",
-                              asked.span, _applying(reasons), (Related(candidate.span, "the profile"),))
+                        error(
+                            "TAU312",
+                            f"profile `{asked.text}` is not meant for this workload: {reasons[asked.text]}",
+                            asked.span,
+                            _applying(reasons),
+                            (Related(candidate.span, "the profile"),),
+                        )
                     )
                 return candidate
         close = nearest(asked.text, reasons)
         said.append(
-            error("TAU311", f"there is no profile `{asked.text}`", asked.span,
-                  (f"did you mean `{close}`? " if close else "")
-                  + (f"known: {_list(reasons)}" if reasons
-                     else "this repository has no profiles: remove `policy.profile`, or add overlays/profiles/"))
+            error(
+                "TAU311",
+                f"there is no profile `{asked.text}`",
+                asked.span,
+                (f"did you mean `{close}`? " if close else "")
+                + (
+                    f"known: {_list(reasons)}"
+                    if reasons
+                    else "this repository has no profiles: remove `policy.profile`, or add overlays/profiles/"
+                ),
+            )
         )
         return None
     applying = [p for p in overlays.profiles if not reasons[p.name]]
@@ -104,15 +136,23 @@ def profile(overlays: Overlays, merged: Mapping, namespace: str, said: list[Diag
         return applying[0] if applying else None
     if applying:
         said.append(
-            error("TAU313", f"{len(applying)} profiles apply to this workload", merged.span,
-                  f"add `policy: {{profile: NAME}}` with one of {_list(p.name for p in applying)}",
-                  tuple(Related(p.span, f"profile `{p.name}`") for p in applying[:5]))
+            error(
+                "TAU313",
+                f"{len(applying)} profiles apply to this workload",
+                merged.span,
+                f"add `policy: {{profile: NAME}}` with one of {_list(p.name for p in applying)}",
+                tuple(Related(p.span, f"profile `{p.name}`") for p in applying[:5]),
+            )
         )
     else:
         why = "; ".join(f"`{name}` {reason}" for name, reason in sorted(reasons.items()))
         said.append(
-            error("TAU314", "no profile applies to this workload", merged.span,
-                  f"set policy.team or policy.lane to match one, or ask the platform team: {why}")
+            error(
+                "TAU314",
+                "no profile applies to this workload",
+                merged.span,
+                f"set policy.team or policy.lane to match one, or ask the platform team: {why}",
+            )
         )
     return None
 
@@ -124,7 +164,9 @@ def _why_not(candidate: Profile, namespace: str, team: str, lane: str) -> str:
         ("lane", lane, candidate.lanes),
     )
     reasons = [
-        f"is for {what} {', '.join(allowed)}, not `{value}`" if value else f"is for {what} {', '.join(allowed)}"
+        f"is for {what} {', '.join(allowed)}, not `{value}`"
+        if value
+        else f"is for {what} {', '.join(allowed)}"
         for what, value, allowed in checks
         if allowed and value not in allowed
     ]
@@ -133,7 +175,11 @@ def _why_not(candidate: Profile, namespace: str, team: str, lane: str) -> str:
 
 def _applying(reasons: dict[str, str]) -> str:
     names = [name for name, reason in reasons.items() if not reason]
-    return f"profiles that apply: {_list(names)}" if names else "no profile applies; set policy.team or policy.lane"
+    return (
+        f"profiles that apply: {_list(names)}"
+        if names
+        else "no profile applies; set policy.team or policy.lane"
+    )
 
 
 def _list(names: Iterable[str]) -> str:

@@ -36,8 +36,14 @@ def convert(node: Mapping, kind: str, said: list[Diagnostic]) -> Iterator[Cluste
         return
     for entry in spec.entries:
         if entry.key.name not in _USED[kind]:
-            said.append(warning("TAU304", f"`spec.{entry.key.name}` of a {kind} has no effect here", entry.key.span,
-                                "write what it means into overlays/clusters/ or overlays/workspaces/"))
+            said.append(
+                warning(
+                    "TAU304",
+                    f"`spec.{entry.key.name}` of a {kind} has no effect here",
+                    entry.key.span,
+                    "write what it means into overlays/clusters/ or overlays/workspaces/",
+                )
+            )
     if kind == "TauCluster":
         yield from _cluster(node, spec, name, said)
     else:
@@ -52,7 +58,9 @@ def _cluster(node: Mapping, spec: Mapping, name: str, said: list[Diagnostic]) ->
     for item in listed.items if isinstance(listed, Sequence) else ():
         found = item.get("name") if isinstance(item, Mapping) else None
         if not isinstance(item, Mapping) or not isinstance(found, Scalar):
-            said.append(error("TAU303", "a workload profile is a mapping with a `name`", item.span, "add `name`"))
+            said.append(
+                error("TAU303", "a workload profile is a mapping with a `name`", item.span, "add `name`")
+            )
             continue
         checked = check(_as_profile(item, found), store.overlay("Profile"), file_kind="Profile")
         said += checked.diagnostics
@@ -60,8 +68,18 @@ def _cluster(node: Mapping, spec: Mapping, name: str, said: list[Diagnostic]) ->
             profiles.append(profile(checked.data, found.text, found.span, None))
     classes = {c for p in profiles for c in (p.workload_priority, p.pod_priority) if c}
     yield Cluster(
-        name, (find(node, "metadata.name") or node).span, "", "", "", _GPU_TAINTS, (), (), (),
-        tuple(PriorityClass(c, "") for c in sorted(classes)), (), None,
+        name,
+        (find(node, "metadata.name") or node).span,
+        "",
+        "",
+        "",
+        _GPU_TAINTS,
+        (),
+        (),
+        (),
+        tuple(PriorityClass(c, "") for c in sorted(classes)),
+        (),
+        None,
     )
     yield from profiles
 

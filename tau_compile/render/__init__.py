@@ -1,0 +1,1 @@
+"""From a workload to its manifests."""

@@ -37,5 +37,9 @@ def names() -> list[str]:
     root = locate("templates")
     found = []
     for folder, _, files in os.walk(root):
-        found += [os.path.relpath(os.path.join(folder, f), root).replace(os.sep, "/") for f in files if f.endswith(".j2")]
+        found += [
+            os.path.relpath(os.path.join(folder, f), root).replace(os.sep, "/")
+            for f in files
+            if f.endswith(".j2")
+        ]
     return sorted(found)

@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound, Undefined
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tau_compile.data import locate
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jinja2 import Environment, Template
-    from jinja2.environment import Context
+    from jinja2.runtime import Context
 
 FILTERS = ("indent", "length")
 TESTS = ("defined",)
@@ -66,9 +67,7 @@ class _Loader(BaseLoader):
             text = _packaged(template)
         return text, template, lambda: True
 
-    def load(
-        self, environment: Environment, name: str, globals: Any = None
-    ) -> Template:
+    def load(self, environment: Environment, name: str, globals: Any = None) -> Template:
         if name not in self.overrides:
             from tau_compile.render.compiled import code_for
 

@@ -50,7 +50,9 @@ def _listed(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     entries = []
     for name in sorted(merged):
         value = merged[name]
-        entries.append({"name": name, "value": value} if isinstance(value, str) else {"name": name, "valueFrom": value})
+        entries.append(
+            {"name": name, "value": value} if isinstance(value, str) else {"name": name, "valueFrom": value}
+        )
     return entries
 
 
@@ -110,7 +112,10 @@ def _profiler(run: Run) -> dict[str, str]:
         "TAU_PROFILE_OUT_DIR": kube_literal(f"{run.workload.storage.output}/profile"),
     }
     if profiler.mode == "nsys":
-        found |= {"TAU_PROFILE_WARMUP_SEC": str(profiler.warmup), "TAU_PROFILE_ACTIVE_SEC": str(profiler.active)}
+        found |= {
+            "TAU_PROFILE_WARMUP_SEC": str(profiler.warmup),
+            "TAU_PROFILE_ACTIVE_SEC": str(profiler.active),
+        }
     return found
 
 
@@ -143,7 +148,7 @@ def _torchrun_defaults(workload: Workload) -> dict[str, str]:
 
 
 def _torchrun(run: Run) -> dict[str, Any]:
-    """torchrun reads its flags from PET_ variables, so that the command stays plain (demand C1)."""
+    """Torchrun reads its flags from PET_ variables, so that the command stays plain (demand C1)."""
     workload = run.workload
     common = {"MASTER_PORT": str(PEERS_PORT), "PET_NPROC_PER_NODE": str(workload.program.processes)}
     if workload.count == 1:

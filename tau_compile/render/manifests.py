@@ -26,9 +26,9 @@ def render(run: Run, env: Environment) -> tuple[list[dict[str, Any]], list[Diagn
         "run": {
             "id": run.id,
             "namespace": run.namespace,
-            "labels": metadata.labels(run),
+            "labels": metadata.run_labels(run),
             "own_labels": metadata.own_labels(run),
-            "annotations": metadata.annotations(run),
+            "annotations": metadata.run_annotations(run),
             "apply_once": metadata.APPLY_ONCE,
             "deadline": workload.deadline,
         }
@@ -54,7 +54,9 @@ def render(run: Run, env: Environment) -> tuple[list[dict[str, Any]], list[Diagn
     return objects, said
 
 
-def _render(env: Environment, name: str, context: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
+def _render(
+    env: Environment, name: str, context: dict[str, Any]
+) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     from jinja2 import TemplateError, TemplateSyntaxError
 
     from tau_compile.render.engine import MAX_OUTPUT
@@ -67,7 +69,9 @@ def _render(env: Environment, name: str, context: dict[str, Any]) -> tuple[dict[
                 return None, [_broken(name, 1, f"it makes more than {MAX_OUTPUT:,} characters")]
             parts.append(part)
     except TemplateSyntaxError as problem:
-        return None, [_broken(problem.name or name, problem.lineno, problem.message or "it is not a template")]
+        return None, [
+            _broken(problem.name or name, problem.lineno, problem.message or "it is not a template")
+        ]
     except TemplateError as problem:
         return None, [_broken(name, _line(problem), problem.message or type(problem).__name__)]
     except Exception as problem:  # a template is input: whatever it provokes is its author's to mend
@@ -96,5 +100,9 @@ def _line(problem: BaseException) -> int:
 
 
 def _broken(name: str, line: int, why: str) -> Diagnostic:
-    return error("TAU320", f"template `{name}` cannot be rendered: {why}", Span(f"templates/{name}", line, 1, line, 1),
-                 "compare it with the packaged template of the same name")
+    return error(
+        "TAU320",
+        f"template `{name}` cannot be rendered: {why}",
+        Span(f"templates/{name}", line, 1, line, 1),
+        "compare it with the packaged template of the same name",
+    )

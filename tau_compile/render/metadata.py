@@ -21,7 +21,7 @@ def own_labels(run: Run) -> dict[str, str]:
     return {**dict(run.workload.labels), "tau-compile/run-id": run.id}
 
 
-def labels(run: Run) -> dict[str, str]:
+def run_labels(run: Run) -> dict[str, str]:
     """Labels of the Job or RayJob: Kueue's stand here and never on a pod template (K50, K94)."""
     found = {**own_labels(run), "kueue.x-k8s.io/queue-name": run.resolved.queue}
     if run.resolved.workload_priority:
@@ -29,7 +29,7 @@ def labels(run: Run) -> dict[str, str]:
     return found
 
 
-def annotations(run: Run) -> dict[str, str]:
+def run_annotations(run: Run) -> dict[str, str]:
     """Annotations of the Job or RayJob."""
     workload = run.workload
     found = {**APPLY_ONCE, **dict(workload.annotations)}

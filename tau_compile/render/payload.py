@@ -64,19 +64,21 @@ def config_map(files: Payload, name: str) -> dict[str, Any]:
     return {"name": name, "data": found.data, "binary_data": binary}
 
 
-def volumes(files: Payload, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """(volumes, mounts) that rebuild the paths from the ConfigMap ``name``."""
+def volumes(files: Payload, name: str, started: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(volumes, mounts) that rebuild the paths from the ConfigMap ``name``; the scripts only if ``started``."""
     found = configmap(files.bundle, {_PREFIX + key: text for key, text in files.scripts})
     made, mounts = [], []
     if found.items:
         items = [
-            {"key": i.key, "path": i.path} | ({"mode": i.mode} if i.mode is not None else {}) for i in found.items
+            {"key": i.key, "path": i.path} | ({"mode": i.mode} if i.mode is not None else {})
+            for i in found.items
         ]
         made.append({"name": "tau-code", "configMap": {"name": name, "items": items}})
         mounts.append({"name": "tau-code", "mountPath": CODE_DIR, "readOnly": True})
-    items = [{"key": _PREFIX + key, "path": key} for key, _ in files.scripts]
-    made.append({"name": "tau-bin", "configMap": {"name": name, "items": items}})
-    mounts.append({"name": "tau-bin", "mountPath": BIN_DIR, "readOnly": True})
+    if started:
+        items = [{"key": _PREFIX + key, "path": key} for key, _ in files.scripts]
+        made.append({"name": "tau-bin", "configMap": {"name": name, "items": items}})
+        mounts.append({"name": "tau-bin", "mountPath": BIN_DIR, "readOnly": True})
     if files.archive is not None:
         items = [{"key": _PREFIX + ARCHIVE_FILE, "path": ARCHIVE_FILE}]
         made.append({"name": "tau-archive", "configMap": {"name": name, "items": items}})

@@ -70,7 +70,11 @@ def pod_security(workload: Workload) -> Context:
 def tolerations(items: tuple[Toleration, ...]) -> list[Context]:
     """Tolerations as Kubernetes writes them."""
     return [
-        {"key": t.key, **({"operator": "Equal", "value": t.value} if t.value else {"operator": "Exists"}), "effect": t.effect}
+        {
+            "key": t.key,
+            **({"operator": "Equal", "value": t.value} if t.value else {"operator": "Exists"}),
+            "effect": t.effect,
+        }
         for t in items
     ]
 
@@ -138,7 +142,9 @@ def data(run: Run) -> tuple[list[Context], list[Context]]:
     always = run.workload.kind == "rayjob"
     if storage.data_claim or always:
         source: Context = (
-            {"persistentVolumeClaim": {"claimName": storage.data_claim}} if storage.data_claim else {"emptyDir": {}}
+            {"persistentVolumeClaim": {"claimName": storage.data_claim}}
+            if storage.data_claim
+            else {"emptyDir": {}}
         )
         volumes.append({"name": "data", **source})
         mounts.append({"name": "data", "mountPath": "/data"})
@@ -148,30 +154,50 @@ def data(run: Run) -> tuple[list[Context], list[Context]]:
     for mount in storage.mounts:
         claim: Context = {"claimName": mount.claim} | ({"readOnly": True} if mount.read_only else {})
         volumes.append({"name": mount.name, "persistentVolumeClaim": claim})
-        mounts.append({"name": mount.name, "mountPath": mount.path} | ({"readOnly": True} if mount.read_only else {}))
+        mounts.append(
+            {"name": mount.name, "mountPath": mount.path} | ({"readOnly": True} if mount.read_only else {})
+        )
     return volumes, mounts
 
 
-def code(run: Run) -> tuple[list[Context], list[Context], list[Context]]:
-    """(volumes, mounts, init containers) that bring the program: shipped files, ``run.source`` and image assets."""
+def code(run: Run, started: bool = True) -> tuple[list[Context], list[Context], list[Context]]:
+    """(volumes, mounts, init containers) that bring the program: shipped files, ``run.source`` and image assets.
+
+    ``started`` is false for Ray workers, which need the code and none of the scripts.
+    """
     volumes: list[Context] = []
     mounts: list[Context] = []
     inits: list[Context] = []
     workload = run.workload
     if run.payload is not None and not run.embedded:
-        volumes, mounts = files.volumes(run.payload, run.code_name)
+        volumes, mounts = files.volumes(run.payload, run.code_name, started)
     elif run.payload is not None:
         volumes.append({"name": "tau-files", "emptyDir": {}})
         mounts.append({"name": "tau-files", "mountPath": "/tau"})
         chunks = embedded.environment(run.payload)
         inits.append(
-            _init(run, "tau-code", workload.image, embedded.command(len(chunks)), "tau-files", "/tau", env=chunks)
+            _init(
+                run,
+                "tau-code",
+                workload.image,
+                embedded.command(len(chunks)),
+                "tau-files",
+                "/tau",
+                env=chunks,
+            )
         )
     if workload.source is not None:
         volumes.append({"name": "tau-source", "emptyDir": {}})
         mounts.append({"name": "tau-source", "mountPath": SOURCE_DIR})
-        command = ["/bin/sh", "-c", script("source.sh"), "tau-source", workload.source.path, SOURCE_DIR,
-                   workload.program.entrypoint]
+        command = [
+            "/bin/sh",
+            "-c",
+            script("source.sh"),
+            "tau-source",
+            workload.source.path,
+            SOURCE_DIR,
+            workload.program.entrypoint,
+        ]
         inits.append(_init(run, "tau-source", workload.source.image, command, "tau-source", SOURCE_DIR))
     for asset in workload.storage.assets:
         volume = f"tau-asset-{asset.name}"
@@ -182,7 +208,9 @@ def code(run: Run) -> tuple[list[Context], list[Context], list[Context]]:
     return volumes, mounts, inits
 
 
-def _init(run: Run, name: str, image: str, command: list[str], volume: str, path: str, **given: Any) -> Context:
+def _init(
+    run: Run, name: str, image: str, command: list[str], volume: str, path: str, **given: Any
+) -> Context:
     return container(
         run,
         name,

@@ -58,7 +58,7 @@ def _head(run: Run) -> dict[str, Any]:
 
 def _worker(run: Run) -> dict[str, Any]:
     workload = run.workload
-    volumes, mounts, inits = pods.code(run)
+    volumes, mounts, inits = pods.code(run, started=False)
     # KubeRay mounts /dev/shm by itself (R60); only a size that was asked for is mounted here.
     for more in (pods.data(run), pods.shared_memory(run)):
         volumes, mounts = volumes + more[0], mounts + more[1]

@@ -1,0 +1,1 @@
+"""What may not be rendered, and what may not be written into a tau.yaml."""

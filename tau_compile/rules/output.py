@@ -27,12 +27,24 @@ def check_objects(
         kind, name = made.get("kind", "object"), _get(made, "metadata", "name")
         where = _place(str(kind), templates, document)
         for problem in problems(made):
-            said.append(error("TAU430", f"{kind} `{name}` would be refused: `{problem.path}`: {problem.message}", where,
-                              "mend the template that makes it" if where != document else "report this as a bug"))
+            said.append(
+                error(
+                    "TAU430",
+                    f"{kind} `{name}` would be refused: `{problem.path}`: {problem.message}",
+                    where,
+                    "mend the template that makes it" if where != document else "report this as a bug",
+                )
+            )
         said += _never(made, where)
         if _get(made, "metadata", "namespace") != run.namespace:
-            said.append(error("TAU431", f"{kind} `{name}` is not in the run's namespace `{run.namespace}`", where,
-                              "render `metadata.namespace: {{ run.namespace }}`"))
+            said.append(
+                error(
+                    "TAU431",
+                    f"{kind} `{name}` is not in the run's namespace `{run.namespace}`",
+                    where,
+                    "render `metadata.namespace: {{ run.namespace }}`",
+                )
+            )
     return said
 
 
@@ -42,21 +54,51 @@ def _never(made: dict[str, Any], where: Span) -> list[Diagnostic]:
     if kind in ("Job", "RayJob"):
         labels = _get(made, "metadata", "labels")
         if not (isinstance(labels, dict) and labels.get("kueue.x-k8s.io/queue-name")):
-            said.append(error("TAU510", f"the {kind} has no queue label and would run outside quota (K54)", where,
-                              "render `labels: {{ run.labels }}` in its metadata"))
+            said.append(
+                error(
+                    "TAU510",
+                    f"the {kind} has no queue label and would run outside quota (K54)",
+                    where,
+                    "render `labels: {{ run.labels }}` in its metadata",
+                )
+            )
         if isinstance(spec, dict) and "suspend" in spec:
-            said.append(error("TAU721", "`spec.suspend` belongs to Kueue: Git's value would start or stop the run (G1)", where,
-                              "remove it from the template"))
+            said.append(
+                error(
+                    "TAU721",
+                    "`spec.suspend` belongs to Kueue: Git's value would start or stop the run (G1)",
+                    where,
+                    "remove it from the template",
+                )
+            )
     if kind == "Job" and isinstance(spec, dict) and "ttlSecondsAfterFinished" in spec:
-        said.append(error("TAU722", "a TTL on a Job makes the GitOps agent run it again (G6)", where,
-                          "remove `ttlSecondsAfterFinished` from the template"))
+        said.append(
+            error(
+                "TAU722",
+                "a TTL on a Job makes the GitOps agent run it again (G6)",
+                where,
+                "remove `ttlSecondsAfterFinished` from the template",
+            )
+        )
     metadata = made.get("metadata")
     if isinstance(metadata, dict) and "generateName" in metadata:
-        said.append(error("TAU723", "`generateName` cannot be applied from Git (G13)", where, "render `name: {{ run.id }}`"))
+        said.append(
+            error(
+                "TAU723",
+                "`generateName` cannot be applied from Git (G13)",
+                where,
+                "render `name: {{ run.id }}`",
+            )
+        )
     return said
 
 
-_TEMPLATES = {"Job": "job.yaml.j2", "RayJob": "rayjob.yaml.j2", "Service": "service.yaml.j2", "ConfigMap": "configmap.yaml.j2"}
+_TEMPLATES = {
+    "Job": "job.yaml.j2",
+    "RayJob": "rayjob.yaml.j2",
+    "Service": "service.yaml.j2",
+    "ConfigMap": "configmap.yaml.j2",
+}
 
 
 def _place(kind: str, templates: Mapping[str, str], document: Span) -> Span:

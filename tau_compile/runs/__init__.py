@@ -1,0 +1,1 @@
+"""Run identity and run records."""

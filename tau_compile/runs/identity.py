@@ -27,8 +27,8 @@ How to compute it, for another implementation:
    e. Any other number gets one form. A whole number is an integer, however written: ``1.0`` is ``1``,
       ``1e3`` is ``1000``, ``-0.0`` is ``0``. Another is the shortest decimal that reads back as the same
       IEEE 754 double, in plain notation from 0.0001 upwards (``0.0001``, ``0.5``), below as ``2.5e-05`` or
-      ``1e-05``: one digit first, at least two in the exponent. The infinities and "not a number" are the texts
-      ``.inf``, ``-.inf``, ``.nan``.
+      ``1e-05``: one digit first, at least two in the exponent. The infinities and "not a number" are the
+      texts ``.inf``, ``-.inf``, ``.nan``.
    f. Nothing else changes: lists keep their order, and empty lists stay.
 
 3. Document: a JSON object of two members. ``intent`` is the projection. ``code`` is a list with one ``[path,

@@ -25,8 +25,13 @@ def fold_env(fields: Fields, said: list[Diagnostic]) -> None:
         first = found.get(entry.key.name)
         if first is not None:
             said.append(
-                error("TAU250", f"environment variable `{entry.key.name}` is given twice", entry.key.span,
-                      "remove one of the two", (Related(first.key.span, "first given here"),))
+                error(
+                    "TAU250",
+                    f"environment variable `{entry.key.name}` is given twice",
+                    entry.key.span,
+                    "remove one of the two",
+                    (Related(first.key.span, "first given here"),),
+                )
             )
             continue
         found[entry.key.name] = entry

@@ -1,8 +1,8 @@
 """PyYAML's pure-Python parser, made to read exactly what libyaml reads.
 
-The two differ in where tabs are allowed, in `?` and `:` inside flow collections, in tags and in a few escapes.
+The two differ in where tabs are allowed, in `?` and `:` inside flow collections, in tags and a few escapes.
 A file must not change its meaning with the machine it is compiled on, so the scanner methods in question are
-written anew here, after libyaml's rules. Only the place of an error and some words matter: ``syntax`` words it.
+written anew, after libyaml's rules. Only the place of an error and some words matter: ``syntax`` words it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class PureParser(Reader, Scanner, Parser):
     get_mark: Callable[[], Any]
 
     scan_line_break: Callable[[], str]
-    _unknown_tag: Any = None
 
     def __init__(self, text: str) -> None:
+        self._unknown_tags: list[Any] = []
         Reader.__init__(self, text)
         Scanner.__init__(self)
         Parser.__init__(self)
@@ -196,7 +196,7 @@ class PureParser(Reader, Scanner, Parser):
             end = self.get_mark()
 
     def scan_tag(self) -> TagToken:
-        """Scan a tag: it ends at a blank, or at a comma in flow context. What it means is of no interest here."""
+        """Scan a tag: it ends at a blank, or a comma in flow context. What it means is of no interest."""
         start = self.get_mark()
         verbatim = self.peek(1) == "<"
         self.forward(2 if verbatim else 1)
@@ -218,17 +218,16 @@ class PureParser(Reader, Scanner, Parser):
         if self.peek() not in _BLANK and not (self.flow_level and self.peek() == ","):
             self._fail("a tag", start, "did not find expected whitespace or line break")
         if name not in ("", "!!"):
-            self._unknown_tag = start
+            self._unknown_tags.append(start)
             return TagToken((None, _UNKNOWN), start, self.get_mark())
         return TagToken((None, "!"), start, self.get_mark())
 
     def parse_node(self, block: bool = False, indentless_sequence: bool = False) -> Any:
-        """Refuse a tag like `!name!x` as late as libyaml does, when the token that follows it has been read."""
+        """Refuse a tag like `!name!x` as late as libyaml does, when the token behind it has been read."""
         event = super().parse_node(block, indentless_sequence)
         if getattr(event, "tag", None) == _UNKNOWN:
-            raise ParserError(
-                "while parsing a node", event.start_mark, "undefined tag handle", self._unknown_tag
-            )
+            tag = next(mark for mark in self._unknown_tags if mark.index >= event.start_mark.index)
+            raise ParserError("while parsing a node", event.start_mark, "undefined tag handle", tag)
         return event
 
     def _skip_uri(self, verbatim: bool, start: Any) -> int:

@@ -83,4 +83,6 @@ class Fields:
             span = known.value.span if known else inner[0].value.span
             entries[name] = Entry(key, Mapping(span, tuple(inner)))
         order = {name: place for place, name in enumerate([*self._sections, *entries])}
-        return Mapping(self.span, tuple(sorted(entries.values(), key=lambda e: order.get(e.key.name, len(order)))))
+        return Mapping(
+            self.span, tuple(sorted(entries.values(), key=lambda e: order.get(e.key.name, len(order))))
+        )

@@ -50,7 +50,12 @@ KIND_SPELLINGS = (
     "run.engine",
     "engine",
 )
-_SIZES = (("cpu_request", "cpus"), ("cpu_limit", "cpu_limit"), ("memory_request", "memory"), ("memory_limit", "memory_limit"))
+_SIZES = (
+    ("cpu_request", "cpus"),
+    ("cpu_limit", "cpu_limit"),
+    ("memory_request", "memory"),
+    ("memory_limit", "memory_limit"),
+)
 
 
 class Canonical(NamedTuple):
@@ -109,9 +114,7 @@ def _is_null(node: Node) -> bool:
     return isinstance(node, Scalar) and node.plain and node.text in ("", "~", "null", "Null", "NULL")
 
 
-def _merge_spellings(
-    fields: Fields, target: str, spellings: tuple[str, ...], said: list[Diagnostic]
-) -> None:
+def _merge_spellings(fields: Fields, target: str, spellings: tuple[str, ...], said: list[Diagnostic]) -> None:
     present = [path for path in spellings if fields.get(path) is not None]
     if not present:
         return
@@ -151,13 +154,21 @@ def _merge_kinds(fields: Fields, said: list[Diagnostic], form: Form) -> None:
         entry = fields.entry(path)
         if word in RAY_WORDS and word != "rayjob":
             said.append(
-                warning("TAU211", f"`{path}: {_text(entry.value)}` is an older spelling of `rayjob`", entry.value.span,
-                        f"write `{path}: rayjob`")
+                warning(
+                    "TAU211",
+                    f"`{path}: {_text(entry.value)}` is an older spelling of `rayjob`",
+                    entry.value.span,
+                    f"write `{path}: rayjob`",
+                )
             )
         if word == "rayjob-eval":
             said.append(
-                error("TAU223", "evaluation workloads (`rayjob-eval`) are not compiled", entry.value.span,
-                      "run evaluation as a job or rayjob of its own, with its inputs in runtime.env")
+                error(
+                    "TAU223",
+                    "evaluation workloads (`rayjob-eval`) are not compiled",
+                    entry.value.span,
+                    "run evaluation as a job or rayjob of its own, with its inputs in runtime.env",
+                )
             )
         kinds[path] = "rayjob" if word in RAY_WORDS else word
     for path in present[1:]:
@@ -199,15 +210,22 @@ def _direct_compute(fields: Fields, said: list[Diagnostic]) -> None:
     per_worker = fields.get("compute.gpus_per_worker")
     if per_worker is not None:
         said.append(
-            error("TAU243", "`compute.gpus_per_worker` sizes the workers of a RayJob, and this is a Job",
-                  fields.entry("compute.gpus_per_worker").key.span,
-                  "write `compute.gpus`, the GPUs of each node; or `engine: rayjob`")
+            error(
+                "TAU243",
+                "`compute.gpus_per_worker` sizes the workers of a RayJob, and this is a Job",
+                fields.entry("compute.gpus_per_worker").key.span,
+                "write `compute.gpus`, the GPUs of each node; or `engine: rayjob`",
+            )
         )
         fields.remove("compute.gpus_per_worker")
     elif fields.get("compute.gpus") is None and not _sized_elsewhere(fields):
         said.append(
-            error("TAU244", "a Job in this form must say how many GPUs it needs", fields.span,
-                  "add `compute: {gpus: 0}` for a CPU Job, or the number of GPUs of each node")
+            error(
+                "TAU244",
+                "a Job in this form must say how many GPUs it needs",
+                fields.span,
+                "add `compute: {gpus: 0}` for a CPU Job, or the number of GPUs of each node",
+            )
         )
     for size, canonical in _SIZES:
         for part in ("head", "worker"):
@@ -225,9 +243,12 @@ def _sized_elsewhere(fields: Fields) -> bool:
 def _direct_ray_compute(fields: Fields, said: list[Diagnostic]) -> None:
     if fields.get("compute.gpus") is not None:
         said.append(
-            error("TAU245", "`compute.gpus` counts the GPUs of a Job, and this is a RayJob",
-                  fields.entry("compute.gpus").key.span,
-                  "write `compute.gpus_per_worker`, the GPUs of each Ray worker; or `engine: job`")
+            error(
+                "TAU245",
+                "`compute.gpus` counts the GPUs of a Job, and this is a RayJob",
+                fields.entry("compute.gpus").key.span,
+                "write `compute.gpus_per_worker`, the GPUs of each Ray worker; or `engine: job`",
+            )
         )
         fields.remove("compute.gpus")
     if fields.get("compute.gpus_per_worker") is not None:
@@ -252,22 +273,34 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
     volumes, mounts = fields.get("storage.volumes"), fields.get("storage.mounts")
     if not isinstance(volumes, Sequence):
         if isinstance(mounts, Sequence):
-            fields.replace("storage.mounts", Sequence(mounts.span, tuple(_canonical_mounts(mounts, {}, said))))
+            fields.replace(
+                "storage.mounts", Sequence(mounts.span, tuple(_canonical_mounts(mounts, {}, said)))
+            )
         return
     claims: dict[str, Scalar] = {}
     for item in volumes.items:
         name, _, claim = _text(item).partition("=pvc:")
         if name in claims:
-            said.append(error("TAU246", f"volume `{name}` is given twice", item.span, "remove one of the two",
-                              (Related(claims[name].span, "first given here"),)))
+            said.append(
+                error(
+                    "TAU246",
+                    f"volume `{name}` is given twice",
+                    item.span,
+                    "remove one of the two",
+                    (Related(claims[name].span, "first given here"),),
+                )
+            )
         claims[name] = Scalar(item.span, claim, False)
     if fields.get("storage.data_pvc") is not None:
         said.append(
-            error("TAU247", "`storage.volumes` and `storage.data_pvc` cannot both be given",
-                  fields.entry("storage.volumes").key.span,
-                  "keep `data_pvc` for the claim at /data and list the others under `storage.mounts` with "
-                  "`name`, `mountPath` and `pvc`",
-                  (Related(fields.entry("storage.data_pvc").key.span, "`data_pvc` is given here"),))
+            error(
+                "TAU247",
+                "`storage.volumes` and `storage.data_pvc` cannot both be given",
+                fields.entry("storage.volumes").key.span,
+                "keep `data_pvc` for the claim at /data and list the others under `storage.mounts` with "
+                "`name`, `mountPath` and `pvc`",
+                (Related(fields.entry("storage.data_pvc").key.span, "`data_pvc` is given here"),),
+            )
         )
     key = fields.entry("storage.volumes").key.span
     fields.remove("storage.volumes")
@@ -275,14 +308,24 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
         if len(claims) == 1:  # one volume and no mounts: it goes to /data
             fields.replace("storage.data_pvc", next(iter(claims.values())), key)
         else:
-            said.append(error("TAU248", f"{len(claims)} volumes, and no `storage.mounts` that says where they appear",
-                              key, "add `storage.mounts` with one `NAME:/path` for each volume"))
+            said.append(
+                error(
+                    "TAU248",
+                    f"{len(claims)} volumes, and no `storage.mounts` that says where they appear",
+                    key,
+                    "add `storage.mounts` with one `NAME:/path` for each volume",
+                )
+            )
         return
     found = tuple(_canonical_mounts(mounts, claims, said))
     unused = [name for name in claims if name not in {_text(find(m, "name")) for m in found}]
     said.extend(
-        error("TAU249", f"volume `{name}` is mounted nowhere", claims[name].span,
-              f"add `{name}:/path` to storage.mounts, or remove the volume")
+        error(
+            "TAU249",
+            f"volume `{name}` is mounted nowhere",
+            claims[name].span,
+            f"add `{name}:/path` to storage.mounts, or remove the volume",
+        )
         for name in unused
     )
     fields.replace("storage.mounts", Sequence(mounts.span, found))
@@ -300,8 +343,14 @@ def _canonical_mounts(mounts: Sequence, claims: dict[str, Scalar], said: list[Di
         path, _, flag = rest.partition(":")
         claim = claims.get(name)
         if claim is None:
-            said.append(error("TAU248", f"mount `{item.text}` names a volume that is not in `storage.volumes`", item.span,
-                              f"add `{name}=pvc:CLAIM` to storage.volumes"))
+            said.append(
+                error(
+                    "TAU248",
+                    f"mount `{item.text}` names a volume that is not in `storage.volumes`",
+                    item.span,
+                    f"add `{name}=pvc:CLAIM` to storage.volumes",
+                )
+            )
             continue
         entries: list[Entry] = [
             Entry(Key("name", item.span), Scalar(item.span, name, False)),

@@ -57,7 +57,7 @@ class Frame:
         return len(mappings) == len(nodes)
 
     def merged(self) -> tuple[Entry, ...]:
-        """Return the entries with the merged ones in the place of `<<`: own ones win, then the first source."""
+        """Return the entries, merged ones in the place of `<<`: own ones win, then the first source."""
         if not self.sources:
             return tuple(self.entries)
         names = set(self.seen)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may cost: ``size`` in bytes, ``depth`` in nested collections, ``nodes`` (keys, values and
-    collections) and ``characters`` of text, both counted after aliases are expanded.
-    """  # noqa: D205
+    """What one file may cost."""
 
     size: int = 1 << 20
+    """Bytes."""
     depth: int = 50
+    """Lists and mappings inside each other, aliases expanded."""
     nodes: int = 100_000
+    """Keys, values, lists and mappings, aliases expanded."""
     characters: int = 4 << 20
+    """Characters of source text that aliases repeat: a long text can be copied often with few nodes."""
     diagnostics: int = 100
+    """Diagnostics after which the rest of the file is not read."""

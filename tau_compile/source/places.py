@@ -1,7 +1,7 @@
 """Places in a text: from an index to a line and column, and words for what stands there.
 
-A line ends at LF, CR LF or CR, as in YAML 1.2. The other breaks of YAML 1.1 (U+0085, U+2028, U+2029) never get
-this far: ``decode`` refuses them.
+A line ends at LF, CR LF or CR, as in YAML 1.2. The other breaks of YAML 1.1 (U+0085, U+2028, U+2029) never
+get this far: ``decode`` refuses them.
 """
 
 from __future__ import annotations

@@ -94,7 +94,9 @@ def workload_files(root: str, start: str, patterns: list[str]) -> Iterator[str]:
         )
         for name in files:
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if any(matches(path, pattern) for pattern in patterns) and not os.path.islink(os.path.join(folder, name)):
+            if any(matches(path, pattern) for pattern in patterns) and not os.path.islink(
+                os.path.join(folder, name)
+            ):
                 found.append(path)
     yield from sorted(found)
 

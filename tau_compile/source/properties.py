@@ -11,7 +11,7 @@ _PROPERTY = re.compile(r"&[0-9A-Za-z_-]+|!(?:<[^>]*>|[^ \t\r\n,\[\]{}]*)")
 
 
 def skip_properties(text: str, index: int, count: int) -> tuple[int, tuple[int, int] | None]:
-    """Return the index behind ``count`` anchors and tags that begin at ``index``, and the extent of the tag."""
+    """Return the index behind ``count`` anchors and tags from ``index`` on, and the extent of the tag."""
     tag = None
     for _ in range(count):
         match = _PROPERTY.match(text, index)

@@ -1,7 +1,7 @@
 """The strict YAML reader: bytes to positioned nodes, and everything wrong with them as diagnostics.
 
-The meaning of a file must not rest on a YAML library or its version, so what libraries read differently is refused
-or kept as spelled: a scalar is its text, and ``scalars`` gives it a type where one is wanted (B-3, B50, B52).
+The meaning of a file must not rest on a YAML library or its version, so what libraries read differently is
+refused or kept as spelled: a scalar is its text, and ``scalars`` types it where one is wanted (B50, B52).
 """
 
 from __future__ import annotations
@@ -36,25 +36,22 @@ _TAG = re.compile(r"![^ \t\r\n,\[\]{}]*%")
 class ReadResult(NamedTuple):
     """A document, and what is wrong with it.
 
-    ``node`` is None if the document has no certain meaning. A duplicate key (the first counts) or a tag (it is
-    ignored) leaves a node to find further mistakes in; it must not be compiled, since ``diagnostics`` has errors.
+    ``node`` is None if the document has no certain meaning. A duplicate key (the first counts) or a tag (it
+    is ignored) leaves a node to find further mistakes in; ``diagnostics`` has an error all the same.
     """
 
     node: Node | None
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read(
-    data: bytes,
-    file: str,
-    limits: Limits = Limits(),
-    *,
-    loader: Loader | None = None,  # noqa: B008
-) -> ReadResult:
+_DEFAULT = Limits()
+
+
+def read(data: bytes, file: str, limits: Limits = _DEFAULT, *, loader: Loader | None = None) -> ReadResult:
     """Read one YAML document.
 
-    ``file`` is the label of the spans. ``loader`` selects the parser, for tests: libyaml ("c") is the default where
-    PyYAML has it, and the results are the same. Never raises, whatever the bytes.
+    ``file`` is the label of the spans. ``loader`` selects the parser, for tests: libyaml ("c") is the default
+    where PyYAML has it, and the results are the same. Never raises, whatever the bytes.
     """
     text, diagnostics = decode(data, file, limits)
     if diagnostics:

@@ -1,7 +1,7 @@
 """A syntax error of the YAML library, in our words: what is wrong, where it began, what to write instead.
 
-libyaml and PyYAML's own parser word and place the same error differently. What both agree on is kept: the kind
-of thing that was being read, where it starts, and where reading stopped. The rest is read off the text itself.
+libyaml and PyYAML's own parser word and place the same error differently. What both agree on is kept: what
+was being read, where it starts, and where reading stopped. The rest is read off the text itself.
 """
 
 from __future__ import annotations

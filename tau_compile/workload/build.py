@@ -58,7 +58,9 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
         working_dir=view.text("runtime.working_dir"),
         source=source,
         storage=stored,
-        shm=extras.shared_memory(size, kind == "job" and (gpu.count > 1 or program.processes > 1 or count > 1), shm),
+        shm=extras.shared_memory(
+            size, kind == "job" and (gpu.count > 1 or program.processes > 1 or count > 1), shm
+        ),
         rdma=rdma,
         profiler=profiler,
         retry=extras.read_retry(view),
@@ -89,9 +91,14 @@ def _image(view: View, kind: Kind, gpus: int, resolved: Resolved) -> str:
     platform = resolved.platform
     default = (platform.ray_image if gpus else platform.ray_cpu_image) if kind == "rayjob" else ""
     if not default:
-        view.error("TAU271", "the workload names no image" if kind == "job" else
-                   "the workload names no image, and the platform has no Ray image",
-                   view.node.span, "add `runtime: {image: NAME:TAG}`")
+        view.error(
+            "TAU271",
+            "the workload names no image"
+            if kind == "job"
+            else "the workload names no image, and the platform has no Ray image",
+            view.node.span,
+            "add `runtime: {image: NAME:TAG}`",
+        )
     return default
 
 
@@ -100,8 +107,13 @@ def _pip(view: View, kind: Kind, submission_mode: str) -> tuple[str, ...]:
     for item in view.items("runtime.pip"):
         text = scalar(item)
         if kind == "rayjob" and submission_mode == "K8sJobMode" and ("$" in text or "`" in text):
-            view.error("TAU611", "Ray's submitter passes requirements through a shell, which would expand `$` and back-ticks "
-                       "(R38)", item.span, "write the requirement without them")
+            view.error(
+                "TAU611",
+                "Ray's submitter passes requirements through a shell, which would expand `$` and back-ticks "
+                "(R38)",
+                item.span,
+                "write the requirement without them",
+            )
         found.append(text)
     return tuple(found)
 
@@ -109,28 +121,56 @@ def _pip(view: View, kind: Kind, submission_mode: str) -> tuple[str, ...]:
 def _check_shipping(view: View, kind: Kind, program: Program) -> None:
     """What cannot go together with how the code gets into the container (taugrid-config 1.4)."""
     if view.has("run.working_dir") and view.has("runtime.working_dir"):
-        view.refuse_key("TAU273", "runtime.working_dir",
-                        "{} and `run.working_dir` both say where the program starts",
-                        "keep `run.working_dir` to ship a folder, or `runtime.working_dir` for a folder of the image",
-                        (Related(view.key_span("run.working_dir"), "the other one"),))
+        view.refuse_key(
+            "TAU273",
+            "runtime.working_dir",
+            "{} and `run.working_dir` both say where the program starts",
+            "keep `run.working_dir` to ship a folder, or `runtime.working_dir` for a folder of the image",
+            (Related(view.key_span("run.working_dir"), "the other one"),),
+        )
     if view.has("run.working_dir_excludes") and not view.has("run.working_dir"):
-        view.warning("TAU903", "`run.working_dir_excludes` has no effect without `run.working_dir`",
-                     view.key_span("run.working_dir_excludes"), "add `run.working_dir`, or remove the line")
+        view.warning(
+            "TAU903",
+            "`run.working_dir_excludes` has no effect without `run.working_dir`",
+            view.key_span("run.working_dir_excludes"),
+            "add `run.working_dir`, or remove the line",
+        )
     if program.entrypoint:
         return
-    for path in ("run.working_dir", "workflow.extra_scripts", "run.source", "storage.publish", "artifacts.checkpoint",
-                 "profiler", "runtime.pip", "execution.launcher"):
-        if kind == "job" and view.has(path) and not (path == "execution.launcher" and program.launcher == "python"):
-            view.refuse_key("TAU272", path, "{} needs a program to start, and this Job runs its image's own entry point",
-                            "add `run: {entrypoint: FILE}`")
+    for path in (
+        "run.working_dir",
+        "workflow.extra_scripts",
+        "run.source",
+        "storage.publish",
+        "artifacts.checkpoint",
+        "profiler",
+        "runtime.pip",
+        "execution.launcher",
+    ):
+        if (
+            kind == "job"
+            and view.has(path)
+            and not (path == "execution.launcher" and program.launcher == "python")
+        ):
+            view.refuse_key(
+                "TAU272",
+                path,
+                "{} needs a program to start, and this Job runs its image's own entry point",
+                "add `run: {entrypoint: FILE}`",
+            )
 
 
 def _check_multikueue(view: View, resolved: Resolved, count: int, kind: Kind) -> None:
     profile = resolved.profile
     if profile and profile.execution_target == "multiKueue" and kind == "job" and count > 1:
-        view.error("TAU298", f"profile `{profile.name}` runs on other clusters, which do not get the Service that connects "
-                   f"{count} nodes", view.span("execution.nodes"), "use a RayJob, one node, or another profile",
-                   (Related(profile.span, "the profile"),))
+        view.error(
+            "TAU298",
+            f"profile `{profile.name}` runs on other clusters, which do not get the Service that connects "
+            f"{count} nodes",
+            view.span("execution.nodes"),
+            "use a RayJob, one node, or another profile",
+            (Related(profile.span, "the profile"),),
+        )
 
 
 def _check_credentials(view: View) -> None:
@@ -144,5 +184,9 @@ def _check_credentials(view: View) -> None:
     for item in view.items("runtime.pip"):
         view.said.extend(credentials.find_in_text(scalar(item), item.span, "runtime.pip"))
     configs = view.mapping("execution.configs")
-    flags = [(e.key.name, e.value.text, e.value.span) for e in (configs.entries if configs else ()) if isinstance(e.value, Scalar)]
+    flags = [
+        (e.key.name, e.value.text, e.value.span)
+        for e in (configs.entries if configs else ())
+        if isinstance(e.value, Scalar)
+    ]
     view.said.extend(credentials.find(flags))

@@ -33,8 +33,12 @@ def read_sizes(view: View, kind: Kind, gpus: int) -> tuple[Size, Size]:
     if kind == "job":
         for field in (*_HEAD_FIELDS, *_WORKER_FIELDS):
             if view.has(f"compute.{field}"):
-                view.refuse_key("TAU256", f"compute.{field}", "{} sizes a RayJob, and this is a Job",
-                                "write `cpus` and `memory` under compute (`cpu_request` and `memory_request` in the direct form)")
+                view.refuse_key(
+                    "TAU256",
+                    f"compute.{field}",
+                    "{} sizes a RayJob, and this is a Job",
+                    "write `cpus` and `memory` under compute (`cpu_request` and `memory_request` in the direct form)",
+                )
         size = _size(view, "", "", GPU_DEFAULT if gpus else JOB_CPU_DEFAULT, ray=False)
         return size, size
     default = GPU_DEFAULT if gpus else RAY_CPU_DEFAULT
@@ -63,9 +67,14 @@ def _size(view: View, prefix: str, fallback: str | None, default: tuple[str, str
         if limit is not None and limit < request:
             place, origin = path(field, asked), path(asked, asked)
             related = (Related(view.span(origin), "the request"),) if view.has(origin) else ()
-            view.error("TAU288", f"`{view.name(place)}` is {limit.canonical()}, below the request of "
-                       f"{request.canonical()} (J41)", view.span(place),
-                       f"raise it to {request.canonical()} or more, or leave it out", related)
+            view.error(
+                "TAU288",
+                f"`{view.name(place)}` is {limit.canonical()}, below the request of "
+                f"{request.canonical()} (J41)",
+                view.span(place),
+                f"raise it to {request.canonical()} or more, or leave it out",
+                related,
+            )
     return Size(
         cpu.canonical(),
         (cpu_limit or (cpu if ray else _whole_cpus(cpu))).canonical(),
@@ -93,19 +102,35 @@ def read_gpus(view: View, kind: Kind, cluster: Cluster) -> Gpu:
     name = view.text("policy.gpu_class") or shaped
     mode = _MODES.get(view.word("compute.gpu_resource_mode"), "device-plugin")
     if mode == "dra":
-        view.error("TAU224", "`gpu_resource_mode: dra` is not compiled", view.span("compute.gpu_resource_mode"),
-                   "leave it out for whole GPUs, or write `mig_profile` for slices")
+        view.error(
+            "TAU224",
+            "`gpu_resource_mode: dra` is not compiled",
+            view.span("compute.gpu_resource_mode"),
+            "leave it out for whole GPUs, or write `mig_profile` for slices",
+        )
     profile = view.text("compute.mig_profile")
     if mode == "mig" and not profile:
-        view.error("TAU276", "MIG slices need a profile", view.span("compute.gpu_resource_mode"),
-                   "add `compute.mig_profile`, such as 1g.10gb")
+        view.error(
+            "TAU276",
+            "MIG slices need a profile",
+            view.span("compute.gpu_resource_mode"),
+            "add `compute.mig_profile`, such as 1g.10gb",
+        )
     if profile and view.has("compute.gpu_resource_mode") and mode == "device-plugin":
-        view.error("TAU277", f"`mig_profile: {profile}` asks for slices, and `gpu_resource_mode` for whole GPUs",
-                   view.span("compute.gpu_resource_mode"), "write `gpu_resource_mode: mig`, or leave it out",
-                   (Related(view.span("compute.mig_profile"), "the slices"),))
+        view.error(
+            "TAU277",
+            f"`mig_profile: {profile}` asks for slices, and `gpu_resource_mode` for whole GPUs",
+            view.span("compute.gpu_resource_mode"),
+            "write `gpu_resource_mode: mig`, or leave it out",
+            (Related(view.span("compute.mig_profile"), "the slices"),),
+        )
     if profile and not count:
-        view.error("TAU278", f"`mig_profile: {profile}` and no GPUs", view.span("compute.mig_profile"),
-                   "set the number of slices of each pod: `compute.gpus` (`gpus_per_worker` in the direct form)")
+        view.error(
+            "TAU278",
+            f"`mig_profile: {profile}` and no GPUs",
+            view.span("compute.mig_profile"),
+            "set the number of slices of each pod: `compute.gpus` (`gpus_per_worker` in the direct form)",
+        )
     if name in ("", "any"):
         resource = f"nvidia.com/mig-{profile}" if profile else "nvidia.com/gpu"
         return Gpu(resource, count, name, ())
@@ -118,22 +143,42 @@ def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) 
     if known is None:
         names = [c.name for c in cluster.gpu_classes]
         close = nearest(name, names)
-        view.error("TAU279", f"cluster `{cluster.name}` has no GPU class `{name}`", view.span(path),
-                   f"did you mean `{close}`?" if close else
-                   (f"known: {', '.join(sorted(names))}" if names else
-                    "write `any`, or list the class under `gpuClasses` of the cluster"))
+        view.error(
+            "TAU279",
+            f"cluster `{cluster.name}` has no GPU class `{name}`",
+            view.span(path),
+            f"did you mean `{close}`?"
+            if close
+            else (
+                f"known: {', '.join(sorted(names))}"
+                if names
+                else "write `any`, or list the class under `gpuClasses` of the cluster"
+            ),
+        )
         return Gpu("nvidia.com/gpu", count, name, ())
     if profile and profile not in known.mig_profiles:
         offered = ", ".join(known.mig_profiles) or "none"
-        view.error("TAU281", f"GPU class `{name}` offers no MIG profile `{profile}`", view.span("compute.mig_profile"),
-                   f"profiles it offers: {offered}")
+        view.error(
+            "TAU281",
+            f"GPU class `{name}` offers no MIG profile `{profile}`",
+            view.span("compute.mig_profile"),
+            f"profiles it offers: {offered}",
+        )
     if not profile and known.gpus_per_node is not None and count > known.gpus_per_node:
-        view.error("TAU505", f"{count} GPUs in one pod, and a node of class `{name}` has {known.gpus_per_node}: "
-                   "the pod could never be placed (B-12)", view.span("compute.gpus"),
-                   f"ask for at most {known.gpus_per_node} here, and for more nodes or workers")
+        view.error(
+            "TAU505",
+            f"{count} GPUs in one pod, and a node of class `{name}` has {known.gpus_per_node}: "
+            "the pod could never be placed (B-12)",
+            view.span("compute.gpus"),
+            f"ask for at most {known.gpus_per_node} here, and for more nodes or workers",
+        )
     if not count:
-        view.warning("TAU902", f"`gpu_class: {name}` and no GPUs", view.span(path),
-                     "set `compute.gpus`, or remove the class")
+        view.warning(
+            "TAU902",
+            f"`gpu_class: {name}` and no GPUs",
+            view.span(path),
+            "set `compute.gpus`, or remove the class",
+        )
     resource = f"nvidia.com/mig-{profile}" if profile else known.resource
     return Gpu(resource, count, name, known.node_labels)
 
@@ -146,16 +191,30 @@ def _shape(view: View) -> tuple[int, str]:
         return count, ""
     shaped = int(number)
     if shaped > 64:
-        view.error("TAU280", f"`{view.text('policy.shape')}` is more than one node has", view.span("policy.shape"),
-                   "write the GPUs of one node, such as 8xa100-80gb, and the number of nodes or workers elsewhere")
+        view.error(
+            "TAU280",
+            f"`{view.text('policy.shape')}` is more than one node has",
+            view.span("policy.shape"),
+            "write the GPUs of one node, such as 8xa100-80gb, and the number of nodes or workers elsewhere",
+        )
         return count, name
     if view.has("compute.gpus") and count != shaped:
-        view.error("TAU280", f"`policy.shape` says {shaped} GPUs and `{view.name('compute.gpus')}` says {count}",
-                   view.span("policy.shape"), "keep one of the two", (Related(view.span("compute.gpus"), "the other one"),))
+        view.error(
+            "TAU280",
+            f"`policy.shape` says {shaped} GPUs and `{view.name('compute.gpus')}` says {count}",
+            view.span("policy.shape"),
+            "keep one of the two",
+            (Related(view.span("compute.gpus"), "the other one"),),
+        )
     given = view.text("policy.gpu_class")
     if given not in ("", name):
-        view.error("TAU280", f"`policy.shape` says `{name}` and `policy.gpu_class` says `{given}`", view.span("policy.shape"),
-                   "keep one of the two", (Related(view.span("policy.gpu_class"), "the other one"),))
+        view.error(
+            "TAU280",
+            f"`policy.shape` says `{name}` and `policy.gpu_class` says `{given}`",
+            view.span("policy.shape"),
+            "keep one of the two",
+            (Related(view.span("policy.gpu_class"), "the other one"),),
+        )
     return shaped, name
 
 
@@ -165,6 +224,10 @@ def check_counts(view: View, kind: Kind) -> int:
     if kind == "rayjob":
         return workers
     if workers > 1:
-        view.refuse_key("TAU254", "compute.workers", "{} counts Ray workers, and this is a Job",
-                        "write `execution: {launcher: torchrun, nodes: N}`, or make it a RayJob")
+        view.refuse_key(
+            "TAU254",
+            "compute.workers",
+            "{} counts Ray workers, and this is a Job",
+            "write `execution: {launcher: torchrun, nodes: N}`, or make it a RayJob",
+        )
     return view.integer("execution.nodes", 1)

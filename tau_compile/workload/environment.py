@@ -31,16 +31,24 @@ def read_env(view: View, torchrun: bool) -> tuple[EnvVar, ...]:
             size = len(value.text.encode("utf-8", "replace"))
             total += len(name) + size + 2
             if size > VALUE_LIMIT:
-                view.error("TAU252", f"the value of `{name}` has {size:,} bytes; at most {VALUE_LIMIT:,} fit", value.span,
-                           "put the content into a file beside the entrypoint, or into run.source")
+                view.error(
+                    "TAU252",
+                    f"the value of `{name}` has {size:,} bytes; at most {VALUE_LIMIT:,} fit",
+                    value.span,
+                    "put the content into a file beside the entrypoint, or into run.source",
+                )
             found.append(EnvVar(name, value.text))
         elif isinstance(value, Mapping):
             reference = find(value, "valueFrom.secretKeyRef")
             if isinstance(reference, Mapping):
                 found.append(EnvVar(name, "", (scalar(reference.get("name")), scalar(reference.get("key")))))
     if total > TOTAL_LIMIT:
-        view.error("TAU252", f"the literal variables have {total:,} bytes; at most {TOTAL_LIMIT:,} fit",
-                   view.span("runtime.env"), "put the content into files beside the entrypoint, or into run.source")
+        view.error(
+            "TAU252",
+            f"the literal variables have {total:,} bytes; at most {TOTAL_LIMIT:,} fit",
+            view.span("runtime.env"),
+            "put the content into files beside the entrypoint, or into run.source",
+        )
     return tuple(sorted(found, key=lambda v: v.name))
 
 
@@ -50,12 +58,20 @@ def _reserved(name: str, torchrun: bool, nccl: bool) -> tuple[str, str] | None:
         return "is set by tau-compile", "remove it: the launcher finds the first node by itself"
     if upper.startswith("TAU_") and name not in _SET_BY_RETRY:
         close = nearest(name, _SET_BY_RETRY)
-        return ("is in the reserved TAU_ namespace",
-                f"write `{close}`, or a name without TAU_ in front" if close else "choose a name without TAU_ in front")
+        return (
+            "is in the reserved TAU_ namespace",
+            f"write `{close}`, or a name without TAU_ in front"
+            if close
+            else "choose a name without TAU_ in front",
+        )
     if upper.startswith("NCCL_") and not nccl:
-        return ("is set by the platform",
-                "remove it; or, when you must, add `execution: {allow_nccl_override: true}`")
+        return (
+            "is set by the platform",
+            "remove it; or, when you must, add `execution: {allow_nccl_override: true}`",
+        )
     if torchrun and (upper.startswith("PET_") or upper == "JOB_COMPLETION_INDEX"):
-        return ("is how torchrun is told its place",
-                "remove it; use execution.nodes, execution.processes_per_node and execution.configs")
+        return (
+            "is how torchrun is told its place",
+            "remove it; use execution.nodes, execution.processes_per_node and execution.configs",
+        )
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tau_compile.source.nodes import Mapping, Scalar, Sequence
 from tau_compile.source.scalars import plain_data, resolve
@@ -14,12 +14,27 @@ if TYPE_CHECKING:
     from tau_compile.workload.model import Kind
     from tau_compile.workload.view import View
 
-_LAUNCHERS: dict[Kind, tuple[Launcher, ...]] = {"job": ("python", "torchrun"), "rayjob": ("ray-train", "ray-tune")}
+_LAUNCHERS: dict[Kind, tuple[Launcher, ...]] = {
+    "job": ("python", "torchrun"),
+    "rayjob": ("ray-train", "ray-tune"),
+}
 _FLAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
 # torchrun flags that the rendered pods set themselves (taugrid-config 1.5).
 _OWNED = frozenset(
-    "standalone nnodes nproc-per-node node-rank rdzv-backend rdzv-endpoint rdzv-id master-addr master-port "
-    "module no-python run-path".split()
+    (
+        "standalone",
+        "nnodes",
+        "nproc-per-node",
+        "node-rank",
+        "rdzv-backend",
+        "rdzv-endpoint",
+        "rdzv-id",
+        "master-addr",
+        "master-port",
+        "module",
+        "no-python",
+        "run-path",
+    )
 )
 _TRAIN_SECTIONS = ("torch_config", "scaling_config", "failure_config")
 _TUNE_ONLY = ("metric", "mode", "num_samples", "max_concurrent_trials")
@@ -37,8 +52,12 @@ def read_program(view: View, kind: Kind, gpus: int) -> Program:
     if view.has("run.smoke_pairs"):
         args = (*args, "--smoke-pairs", str(view.integer("run.smoke_pairs", 1)))
     if kind == "rayjob" and not entrypoint:
-        view.error("TAU270", "a RayJob needs a program to run", view.node.span,
-                   "add `run: {entrypoint: train.py}` with the file that starts it")
+        view.error(
+            "TAU270",
+            "a RayJob needs a program to run",
+            view.node.span,
+            "add `run: {entrypoint: train.py}` with the file that starts it",
+        )
     return Program(
         launcher,
         view.has("execution.launcher"),
@@ -48,7 +67,7 @@ def read_program(view: View, kind: Kind, gpus: int) -> Program:
         args,
         processes,
         _train_config(view) if launcher == "ray-train" else "",
-        _tune(view) if launcher == "ray-tune" else _no_tune(view),
+        _tune(view, launcher),
     )
 
 
@@ -60,19 +79,31 @@ def _launcher(view: View, kind: Kind) -> Launcher:
     if given not in allowed:
         engine = "RayJob" if kind == "rayjob" else "Job"
         other = "job" if kind == "rayjob" else "rayjob"
-        view.error("TAU257", f"launcher `{given}` does not start a {engine}", view.span("execution.launcher"),
-                   f"write {' or '.join(f'`{word}`' for word in allowed)}, or make this a `{other}`")
+        view.error(
+            "TAU257",
+            f"launcher `{given}` does not start a {engine}",
+            view.span("execution.launcher"),
+            f"write {' or '.join(f'`{word}`' for word in allowed)}, or make this a `{other}`",
+        )
         return allowed[0]
-    return cast("Launcher", given)
+    return next(word for word in allowed if word == given)
 
 
 def _check_nodes(view: View, kind: Kind, launcher: Launcher, nodes: int) -> None:
     if nodes > 1 and kind == "rayjob":
-        view.refuse_key("TAU255", "execution.nodes", "{} spreads a Job, and this is a RayJob",
-                        "write `compute.workers`, the number of Ray workers")
+        view.refuse_key(
+            "TAU255",
+            "execution.nodes",
+            "{} spreads a Job, and this is a RayJob",
+            "write `compute.workers`, the number of Ray workers",
+        )
     elif nodes > 1 and launcher != "torchrun":
-        view.error("TAU258", f"{nodes} nodes need a launcher that connects them", view.span("execution.nodes"),
-                   "add `execution: {launcher: torchrun}`")
+        view.error(
+            "TAU258",
+            f"{nodes} nodes need a launcher that connects them",
+            view.span("execution.nodes"),
+            "add `execution: {launcher: torchrun}`",
+        )
 
 
 def _processes(view: View, launcher: Launcher, gpus: int) -> int:
@@ -80,15 +111,27 @@ def _processes(view: View, launcher: Launcher, gpus: int) -> int:
     given = view.integer("execution.processes_per_node", default if launcher == "torchrun" else 1)
     if launcher != "torchrun":
         if given > 1:
-            view.error("TAU259", f"{given} processes on each node need torchrun",
-                       view.span("execution.processes_per_node"), "add `execution: {launcher: torchrun}`")
+            view.error(
+                "TAU259",
+                f"{given} processes on each node need torchrun",
+                view.span("execution.processes_per_node"),
+                "add `execution: {launcher: torchrun}`",
+            )
         return 1
     if gpus and given > gpus:
-        view.error("TAU260", f"{given} processes on each node, and only {gpus} GPUs", view.span("execution.processes_per_node"),
-                   f"write {gpus}, or leave it out: one process for each GPU is the default")
+        view.error(
+            "TAU260",
+            f"{given} processes on each node, and only {gpus} GPUs",
+            view.span("execution.processes_per_node"),
+            f"write {gpus}, or leave it out: one process for each GPU is the default",
+        )
     elif gpus and given < gpus:
-        view.warning("TAU901", f"{given} processes on each node leave {gpus - given} of {gpus} GPUs idle (B-32)",
-                     view.span("execution.processes_per_node"), "leave it out: one process for each GPU is the default")
+        view.warning(
+            "TAU901",
+            f"{given} processes on each node leave {gpus - given} of {gpus} GPUs idle (B-32)",
+            view.span("execution.processes_per_node"),
+            "leave it out: one process for each GPU is the default",
+        )
     return given
 
 
@@ -100,20 +143,37 @@ def _flags(view: View, launcher: Launcher) -> tuple[str, ...]:
     for entry in configs.entries if configs else ():
         name, value = entry.key.name, entry.value
         if not _FLAG.match(name) or len(name) > 128:
-            view.error("TAU264", f"`{name}` cannot be a flag", entry.key.span,
-                       "flags are letters, digits, '_', '-' and '.', and start with a letter or digit")
+            view.error(
+                "TAU264",
+                f"`{name}` cannot be a flag",
+                entry.key.span,
+                "flags are letters, digits, '_', '-' and '.', and start with a letter or digit",
+            )
             continue
         if not isinstance(value, Scalar) or resolve(value) is None:
-            view.error("TAU264", f"flag `{name}` needs a text, a number or a boolean", value.span,
-                       f"write `{name}: VALUE`, or `{name}: \"\"` for a flag without a value")
+            view.error(
+                "TAU264",
+                f"flag `{name}` needs a text, a number or a boolean",
+                value.span,
+                f'write `{name}: VALUE`, or `{name}: ""` for a flag without a value',
+            )
             continue
         if launcher == "torchrun" and name.replace("_", "-").lower() in _OWNED:
-            view.error("TAU265", f"torchrun flag `{name}` is set by tau-compile", entry.key.span,
-                       "remove it; use execution.nodes and execution.processes_per_node")
+            view.error(
+                "TAU265",
+                f"torchrun flag `{name}` is set by tau-compile",
+                entry.key.span,
+                "remove it; use execution.nodes and execution.processes_per_node",
+            )
             continue
         same = seen.setdefault(name.replace("_", "-") if launcher == "torchrun" else name, name)
         if same != name:
-            view.error("TAU266", f"`{name}` and `{same}` are the same torchrun flag", entry.key.span, "remove one of the two")
+            view.error(
+                "TAU266",
+                f"`{name}` and `{same}` are the same torchrun flag",
+                entry.key.span,
+                "remove one of the two",
+            )
             continue
         flags[name] = _flag_value(value)
     return tuple(f"--{name}={flags[name]}" if flags[name] else f"--{name}" for name in sorted(flags))
@@ -131,40 +191,69 @@ def _train_config(view: View) -> str:
     for entry in configs.entries if configs else ():
         name = entry.key.name
         if name not in _TRAIN_SECTIONS or not isinstance(entry.value, Mapping):
-            view.error("TAU267", f"`{name}` is not a section of Ray Train", entry.key.span,
-                       f"sections are {', '.join(f'`{s}`' for s in _TRAIN_SECTIONS)}, each a mapping; "
-                       "pass other settings through runtime.env")
+            view.error(
+                "TAU267",
+                f"`{name}` is not a section of Ray Train",
+                entry.key.span,
+                f"sections are {', '.join(f'`{s}`' for s in _TRAIN_SECTIONS)}, each a mapping; "
+                "pass other settings through runtime.env",
+            )
             continue
         for inner in entry.value.entries if name == "scaling_config" else ():
             if inner.key.name in ("num_workers", "resources_per_worker"):
-                view.error("TAU268", f"`scaling_config.{inner.key.name}` is set by tau-compile", inner.key.span,
-                           "remove it; use compute.workers and the sizes under compute")
+                view.error(
+                    "TAU268",
+                    f"`scaling_config.{inner.key.name}` is set by tau-compile",
+                    inner.key.span,
+                    "remove it; use compute.workers and the sizes under compute",
+                )
     return _json(configs) if configs else ""
 
 
-def _tune(view: View) -> Tune:
+def _tune(view: View, launcher: Launcher) -> Tune | None:
+    if launcher != "ray-tune":
+        _no_tune(view)
+        return None
     metric = view.text("execution.metric")
     if not metric:
-        view.error("TAU262", "ray-tune needs the metric that decides", view.span("execution.launcher"),
-                   "add `execution.metric` with the name your train_func reports, such as loss")
+        view.error(
+            "TAU262",
+            "ray-tune needs the metric that decides",
+            view.span("execution.launcher"),
+            "add `execution.metric` with the name your train_func reports, such as loss",
+        )
     configs = view.mapping("execution.configs")
     if configs is None or not configs.entries:
-        view.error("TAU269", "ray-tune needs a search space", view.span("execution.launcher"),
-                   "add `execution.configs`, for example `lr: [0.001, 0.01]`")
+        view.error(
+            "TAU269",
+            "ray-tune needs a search space",
+            view.span("execution.launcher"),
+            "add `execution.configs`, for example `lr: [0.001, 0.01]`",
+        )
     samples = view.integer("execution.num_samples", 1)
     concurrent = view.integer("execution.max_concurrent_trials", 1)
     trials = samples * (_points(configs) if configs else 1)
     if concurrent > trials:
-        view.error("TAU297", f"{concurrent} trials at a time, and the search has only {trials}",
-                   view.span("execution.max_concurrent_trials"), f"write {trials} or less, or raise execution.num_samples")
-    return Tune(metric, view.text("execution.mode", "min"), samples, concurrent, _json(configs) if configs else "{}")
+        view.error(
+            "TAU297",
+            f"{concurrent} trials at a time, and the search has only {trials}",
+            view.span("execution.max_concurrent_trials"),
+            f"write {trials} or less, or raise execution.num_samples",
+        )
+    return Tune(
+        metric, view.text("execution.mode", "min"), samples, concurrent, _json(configs) if configs else "{}"
+    )
 
 
 def _no_tune(view: View) -> None:
     for name in _TUNE_ONLY:
         if view.has(f"execution.{name}"):
-            view.refuse_key("TAU263", f"execution.{name}", "{} only takes effect with Ray Tune",
-                            "add `launcher: ray-tune` under execution, or remove the key")
+            view.refuse_key(
+                "TAU263",
+                f"execution.{name}",
+                "{} only takes effect with Ray Tune",
+                "add `launcher: ray-tune` under execution, or remove the key",
+            )
 
 
 def _points(node: Node) -> int:

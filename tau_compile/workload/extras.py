@@ -25,8 +25,12 @@ def read_duration(view: View, path: str, positive: bool = True) -> int | None:
     if value is None:
         return None
     if (positive and value == 0) or value > _LONGEST:
-        view.error("TAU295", f"`{view.name(path)}: {text}` is {'nothing' if not value else 'more than ten years'}",
-                   view.span(path), "write a duration such as 72h")
+        view.error(
+            "TAU295",
+            f"`{view.name(path)}: {text}` is {'nothing' if not value else 'more than ten years'}",
+            view.span(path),
+            "write a duration such as 72h",
+        )
         return None
     return value
 
@@ -34,9 +38,18 @@ def read_duration(view: View, path: str, positive: bool = True) -> int | None:
 def read_deadline(view: View, kind: Kind, submission_mode: str) -> int | None:
     """``run.max_duration`` in seconds; KubeRay's HTTP mode can only give up on a program with one (R44)."""
     value = read_duration(view, "run.max_duration")
-    if value is None and kind == "rayjob" and submission_mode == "HTTPMode" and not view.has("run.max_duration"):
-        view.error("TAU610", "this platform submits Ray jobs over HTTP, which never gives up by itself (R44)",
-                   view.node.span, "add `run: {max_duration: 24h}`")
+    if (
+        value is None
+        and kind == "rayjob"
+        and submission_mode == "HTTPMode"
+        and not view.has("run.max_duration")
+    ):
+        view.error(
+            "TAU610",
+            "this platform submits Ray jobs over HTTP, which never gives up by itself (R44)",
+            view.node.span,
+            "add `run: {max_duration: 24h}`",
+        )
     return value
 
 
@@ -46,11 +59,20 @@ def read_ttl(view: View, kind: Kind) -> None:
     if not view.has(path):
         return
     if kind == "rayjob":
-        view.refuse_key("TAU299", path, "{} is for a Job, and this is a RayJob",
-                        "remove it: the Ray cluster is taken down as soon as the program ends")
+        view.refuse_key(
+            "TAU299",
+            path,
+            "{} is for a Job, and this is a RayJob",
+            "remove it: the Ray cluster is taken down as soon as the program ends",
+        )
     else:
-        view.warning("TAU720", "a finished Job stays until its run is retired: deleting it by a TTL would make the GitOps "
-                     "agent run it again (G6)", view.key_span(path), "remove the line")
+        view.warning(
+            "TAU720",
+            "a finished Job stays until its run is retired: deleting it by a TTL would make the GitOps "
+            "agent run it again (G6)",
+            view.key_span(path),
+            "remove the line",
+        )
 
 
 def read_profiler(view: View, kind: Kind, program: Program, storage: Storage) -> Profiler | None:
@@ -59,15 +81,30 @@ def read_profiler(view: View, kind: Kind, program: Program, storage: Storage) ->
         return None
     mode, rank = view.text("profiler.mode"), view.text("profiler.rank", "all" if kind == "rayjob" else "0")
     if mode == "ncu" and kind == "rayjob":
-        view.error("TAU289", "Nsight Compute cannot profile a RayJob", view.span("profiler.mode"), "write `nsys`")
+        view.error(
+            "TAU289", "Nsight Compute cannot profile a RayJob", view.span("profiler.mode"), "write `nsys`"
+        )
     if program.launcher == "torchrun":
-        view.error("TAU261", "a profiler and torchrun cannot be combined", view.span("profiler.mode"),
-                   "profile one process: use `launcher: python`")
+        view.error(
+            "TAU261",
+            "a profiler and torchrun cannot be combined",
+            view.span("profiler.mode"),
+            "profile one process: use `launcher: python`",
+        )
     if kind == "rayjob" and rank != "all":
-        view.error("TAU289", "Ray profiles all of its workers", view.span("profiler.rank"), "write `all`, or leave it out")
+        view.error(
+            "TAU289",
+            "Ray profiles all of its workers",
+            view.span("profiler.rank"),
+            "write `all`, or leave it out",
+        )
     if not storage.output:
-        view.error("TAU289", "a profiler needs an output folder that outlives the run", view.span("profiler.mode"),
-                   "add `storage.data_pvc` with an existing claim")
+        view.error(
+            "TAU289",
+            "a profiler needs an output folder that outlives the run",
+            view.span("profiler.mode"),
+            "add `storage.data_pvc` with an existing claim",
+        )
     for field in ("warmup", "duration"):
         if mode == "ncu" and view.has(f"profiler.{field}"):
             view.refuse_key("TAU289", f"profiler.{field}", "{} only takes effect with nsys", "remove it")
@@ -81,18 +118,29 @@ def read_retry(view: View) -> Retry | None:
     first = read_duration(view, "resilience.backoff_initial") or 30
     longest = read_duration(view, "resilience.backoff_max") or 300
     if first > longest:
-        view.error("TAU291", "`resilience.backoff_initial` is longer than `resilience.backoff_max`",
-                   view.span("resilience.backoff_initial"), "make it the shorter of the two",
-                   (Related(view.span("resilience.backoff_max"), "the longest wait"),)
-                   if view.has("resilience.backoff_max") else ())
+        view.error(
+            "TAU291",
+            "`resilience.backoff_initial` is longer than `resilience.backoff_max`",
+            view.span("resilience.backoff_initial"),
+            "make it the shorter of the two",
+            (Related(view.span("resilience.backoff_max"), "the longest wait"),)
+            if view.has("resilience.backoff_max")
+            else (),
+        )
     if not attempts:
         for field in ("retry_on", "checkpoint_path", "backoff_initial", "backoff_max"):
             if view.has(f"resilience.{field}"):
-                view.warning("TAU903", f"`{view.name(f'resilience.{field}')}` has no effect without `max_retries`",
-                             view.key_span(f"resilience.{field}"), "add `resilience: {max_retries: 1}`, or remove the line")
+                view.warning(
+                    "TAU903",
+                    f"`{view.name(f'resilience.{field}')}` has no effect without `max_retries`",
+                    view.key_span(f"resilience.{field}"),
+                    "add `resilience: {max_retries: 1}`, or remove the line",
+                )
         return None
     reasons = tuple(_REASONS.get(scalar(i).lower(), scalar(i)) for i in view.items("resilience.retry_on"))
-    return Retry(attempts, reasons or ("Preempted", "Evicted"), view.text("resilience.checkpoint_path"), first, longest)
+    return Retry(
+        attempts, reasons or ("Preempted", "Evicted"), view.text("resilience.checkpoint_path"), first, longest
+    )
 
 
 def read_rdma(view: View, restricted: bool, size: Size) -> tuple[Rdma | None, str]:
@@ -100,24 +148,40 @@ def read_rdma(view: View, restricted: bool, size: Size) -> tuple[Rdma | None, st
     if not view.flag("runtime.rdma.enabled"):
         for field in ("resource_name", "count", "shm_size"):
             if view.has(f"runtime.rdma.{field}"):
-                view.warning("TAU903", f"`runtime.rdma.{field}` has no effect while RDMA is off",
-                             view.key_span(f"runtime.rdma.{field}"), "add `enabled: true`, or remove the line")
+                view.warning(
+                    "TAU903",
+                    f"`runtime.rdma.{field}` has no effect while RDMA is off",
+                    view.key_span(f"runtime.rdma.{field}"),
+                    "add `enabled: true`, or remove the line",
+                )
         return None, ""
     resource = view.text("runtime.rdma.resource_name", "rdma/rdma_shared_device_a")
     domain = resource.partition("/")[0]
     if domain.endswith(("kubernetes.io", "k8s.io")):
-        view.error("TAU292", f"`{resource}` is in a domain that belongs to Kubernetes", view.span("runtime.rdma.resource_name"),
-                   "write the resource of the RDMA device plugin, such as rdma/hca")
+        view.error(
+            "TAU292",
+            f"`{resource}` is in a domain that belongs to Kubernetes",
+            view.span("runtime.rdma.resource_name"),
+            "write the resource of the RDMA device plugin, such as rdma/hca",
+        )
     if restricted:
-        view.error("TAU292", "RDMA needs rights that restricted pod security forbids (B-61)", view.span("runtime.rdma.enabled"),
-                   "remove `runtime.security`, or turn RDMA off",
-                   (Related(view.span("runtime.security.mode"), "restricted here"),))
+        view.error(
+            "TAU292",
+            "RDMA needs rights that restricted pod security forbids (B-61)",
+            view.span("runtime.rdma.enabled"),
+            "remove `runtime.security`, or turn RDMA off",
+            (Related(view.span("runtime.security.mode"), "restricted here"),),
+        )
     text = view.text("runtime.rdma.shm_size", "32Gi")
     quantity, said = read_memory(text, view.span("runtime.rdma.shm_size"))
     view.said.extend(said)
     if quantity is not None and view.has("runtime.rdma.shm_size") and quantity > parse(size.memory_limit):
-        view.error("TAU292", f"/dev/shm of {text} does not fit into the memory limit of {size.memory_limit} (B-34)",
-                   view.span("runtime.rdma.shm_size"), "raise compute.memory, or make it smaller")
+        view.error(
+            "TAU292",
+            f"shared memory of {text} does not fit into the memory limit of {size.memory_limit} (B-34)",
+            view.span("runtime.rdma.shm_size"),
+            "raise compute.memory, or make it smaller",
+        )
     return Rdma(resource, view.integer("runtime.rdma.count", 1)), quantity.canonical() if quantity else ""
 
 

@@ -21,7 +21,9 @@ _EXACT = (
 _MODEL = ("name", "base", "task", "primary_metric", "metric_direction")
 
 
-def read_labels(view: View, resolved: Resolved, kind: Kind, name: str, gpu: Gpu) -> tuple[tuple[str, str], ...]:
+def read_labels(
+    view: View, resolved: Resolved, kind: Kind, name: str, gpu: Gpu
+) -> tuple[tuple[str, str], ...]:
     """Labels of the workload and its pods, without the queue's, sorted by key."""
     labels = {
         "app.kubernetes.io/managed-by": "tau-compile",

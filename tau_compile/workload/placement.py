@@ -58,8 +58,13 @@ def read_node_selector(view: View, document: Mapping, gpu: Gpu) -> tuple[tuple[s
     for entry in source.entries if isinstance(source, Mapping) else ():
         value = scalar(entry.value)
         if gpu.gpu_class not in ("", "any") and labels.get(entry.key.name, value) != value:
-            view.error("TAU293", f"`{entry.key.name}: {value}` contradicts GPU class `{gpu.gpu_class}`, whose nodes carry "
-                       f"`{labels[entry.key.name]}`", entry.value.span, "remove the label, or choose another class")
+            view.error(
+                "TAU293",
+                f"`{entry.key.name}: {value}` contradicts GPU class `{gpu.gpu_class}`, whose nodes carry "
+                f"`{labels[entry.key.name]}`",
+                entry.value.span,
+                "remove the label, or choose another class",
+            )
         labels[entry.key.name] = value
     return tuple(sorted(labels.items()))
 
@@ -68,12 +73,20 @@ def read_topology(view: View, resolved: Resolved, flavors: tuple[Flavor, ...]) -
     """The topology annotation, when a flavor of the queue has a topology; a placement that needs one and has none is refused."""
     written = view.text("policy.topology")
     if written in OLDER_PLACEMENTS and find(resolved.document, "policy.topology") is not None:
-        view.warning("TAU212", f"`policy.topology: {written}` is an older word", view.span("policy.topology"),
-                     f"write `{placement_word(written)}`")
+        view.warning(
+            "TAU212",
+            f"`policy.topology: {written}` is an older word",
+            view.span("policy.topology"),
+            f"write `{placement_word(written)}`",
+        )
     if written == "elastic-workers" or view.word("policy.mode") == "elastic":
         path = "policy.mode" if view.word("policy.mode") == "elastic" else "policy.topology"
-        view.error("TAU225", "elastic workloads are not compiled", view.span(path),
-                   "write `policy: {mode: fixed}` and a fixed number of workers, or choose a fixed profile")
+        view.error(
+            "TAU225",
+            "elastic workloads are not compiled",
+            view.span(path),
+            "write `policy: {mode: fixed}` and a fixed number of workers, or choose a fixed profile",
+        )
         return None
     word = placement_word(written) or "unconstrained"
     topologies = [t for t in resolved.cluster.topologies if t.name in {f.topology for f in flavors}]
@@ -85,11 +98,18 @@ def read_topology(view: View, resolved: Resolved, flavors: tuple[Flavor, ...]) -
     if view.integer("compute.gpus", 0) and not topologies and word == "same-host" and _one_pod(view):
         return None  # a single pod is on one host by itself
     offered = sorted({name for t in topologies for name, _ in t.levels if name})
-    view.error("TAU504", f"placement `{word}` needs a topology, and queue `{resolved.queue}` of cluster "
-               f"`{resolved.cluster.name}` offers {', '.join(offered) if offered else 'none'} (K146)",
-               view.span("policy.topology"),
-               "write `unconstrained`, " + (f"or one of {', '.join(offered)}" if offered else
-               "or give a flavor of the queue a topology with that level"))
+    view.error(
+        "TAU504",
+        f"placement `{word}` needs a topology, and queue `{resolved.queue}` of cluster "
+        f"`{resolved.cluster.name}` offers {', '.join(offered) if offered else 'none'} (K146)",
+        view.span("policy.topology"),
+        "write `unconstrained`, "
+        + (
+            f"or one of {', '.join(offered)}"
+            if offered
+            else "or give a flavor of the queue a topology with that level"
+        ),
+    )
     return None
 
 

@@ -28,6 +28,10 @@ def read_ray_version(view: View, image: str) -> str:
     """The version for ``rayVersion``, with a warning when the image does not tell."""
     version = ray_version(image)
     if not version and image:
-        view.warning("TAU605", f"the image does not tell its Ray version; {DEFAULT} is assumed (B-52)",
-                     view.span("runtime.image"), "use an image whose tag holds it, such as :py3.12-ray2.56.0")
+        view.warning(
+            "TAU605",
+            f"the image does not tell its Ray version; {DEFAULT} is assumed (B-52)",
+            view.span("runtime.image"),
+            "use an image whose tag holds it, such as :py3.12-ray2.56.0",
+        )
     return version or DEFAULT

@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
 # Names and paths of volumes that the templates use themselves.
 RESERVED_VOLUMES = frozenset(
-    "data tau-hot dshm tau-code tau-bin tau-source script manifest ray-logs shared-mem log-volume".split()
+    [
+        "data",
+        "tau-hot",
+        "dshm",
+        "tau-code",
+        "tau-bin",
+        "tau-source",
+        "script",
+        "manifest",
+        "ray-logs",
+        "shared-mem",
+        "log-volume",
+    ]
 )
 RESERVED_PATHS = ("/data", "/mnt", "/dev/shm", "/tau", "/tmp", "/script", "/manifest", "/var/run/tau")  # noqa: S108
 
@@ -29,16 +41,24 @@ def read_storage(view: View, name: str, space: Workspace, pods: int) -> Storage:
     staged = view.text("storage.publish") == "staged"
     writable = bool(output) and _durable(output, claim, mounts)
     if staged and not (writable and pods == 1):
-        view.error("TAU284", "staged publishing needs an output on a claim and a single pod that writes it",
-                   view.span("storage.publish"),
-                   "add `storage.data_pvc`, and use one node; or remove `publish`" if not writable
-                   else "remove `publish`: several nodes write their output directly")
+        view.error(
+            "TAU284",
+            "staged publishing needs an output on a claim and a single pod that writes it",
+            view.span("storage.publish"),
+            "add `storage.data_pvc`, and use one node; or remove `publish`"
+            if not writable
+            else "remove `publish`: several nodes write their output directly",
+        )
     checkpoint = view.text("artifacts.checkpoint")
     if checkpoint:
         _check_relative(view, "artifacts.checkpoint", checkpoint)
         if not writable:
-            view.error("TAU285", f"`{view.name('artifacts.checkpoint')}` needs an output that outlives the run",
-                       view.span("artifacts.checkpoint"), "add `storage.data_pvc` with an existing claim")
+            view.error(
+                "TAU285",
+                f"`{view.name('artifacts.checkpoint')}` needs an output that outlives the run",
+                view.span("artifacts.checkpoint"),
+                "add `storage.data_pvc` with an existing claim",
+            )
     return Storage(claim, mounts, output, staged, checkpoint, _assets(view, mounts))
 
 
@@ -48,13 +68,21 @@ def read_source(view: View) -> SourceImage | None:
         return None
     path = view.text("run.source.path")
     if _inside(path, "/tau"):
-        view.error("TAU275", f"`{path}` is below /tau, where tau-compile mounts its own files",
-                   view.span("run.source.path"), "build the image with the code in another folder, such as /workspace")
+        view.error(
+            "TAU275",
+            f"`{path}` is below /tau, where tau-compile mounts its own files",
+            view.span("run.source.path"),
+            "build the image with the code in another folder, such as /workspace",
+        )
     for other in ("run.working_dir", "runtime.working_dir", "workflow.extra_scripts"):
         if view.has(other):
-            view.error("TAU274", f"`{view.name(other)}` and `run.source` cannot both be given", view.key_span(other),
-                       "keep `run.source` and put the files into its image, or ship them without it",
-                       (Related(view.key_span("run.source"), "`run.source` is given here"),))
+            view.error(
+                "TAU274",
+                f"`{view.name(other)}` and `run.source` cannot both be given",
+                view.key_span(other),
+                "keep `run.source` and put the files into its image, or ship them without it",
+                (Related(view.key_span("run.source"), "`run.source` is given here"),),
+            )
     return SourceImage(view.text("run.source.image"), path)
 
 
@@ -64,13 +92,27 @@ def _mounts(view: View) -> tuple[Mount, ...]:
     for item in view.items("storage.mounts"):
         if not isinstance(item, Mapping):
             continue
-        mount = Mount(scalar(item.get("name")), scalar(item.get("mountPath")), scalar(item.get("pvc")),
-                      scalar(item.get("readOnly")).lower() == "true")
+        mount = Mount(
+            scalar(item.get("name")),
+            scalar(item.get("mountPath")),
+            scalar(item.get("pvc")),
+            scalar(item.get("readOnly")).lower() == "true",
+        )
         if mount.name in RESERVED_VOLUMES or mount.name.startswith("tau-asset-"):
-            view.error("TAU286", f"volume name `{mount.name}` is taken by tau-compile", item.span, "choose another name")
+            view.error(
+                "TAU286",
+                f"volume name `{mount.name}` is taken by tau-compile",
+                item.span,
+                "choose another name",
+            )
         if any(mount.name == other.name for other in mounts):
-            view.error("TAU286", f"volume `{mount.name}` is mounted twice", item.span, "give each mount a name of its own",
-                       (Related(places[mount.name], "the other one"),))
+            view.error(
+                "TAU286",
+                f"volume `{mount.name}` is mounted twice",
+                item.span,
+                "give each mount a name of its own",
+                (Related(places[mount.name], "the other one"),),
+            )
         _check_path(view, mount.path, item.span, [(m.path, places[m.name]) for m in mounts], "mount")
         places[mount.name] = item.span
         mounts.append(mount)
@@ -85,10 +127,19 @@ def _assets(view: View, mounts: tuple[Mount, ...]) -> tuple[Asset, ...]:
             continue
         asset = Asset(*(scalar(item.get(key)) for key in ("name", "image", "source_path", "mount_path")))
         if any(asset.name == other.name for other in assets):
-            view.error("TAU287", f"asset `{asset.name}` is given twice", item.span, "give each asset a name of its own")
+            view.error(
+                "TAU287",
+                f"asset `{asset.name}` is given twice",
+                item.span,
+                "give each asset a name of its own",
+            )
         if _inside(asset.source, "/tau-asset"):
-            view.error("TAU287", f"`source_path: {asset.source}` is below /tau-asset, where the copy is made", item.span,
-                       "build the image with the files in another folder")
+            view.error(
+                "TAU287",
+                f"`source_path: {asset.source}` is below /tau-asset, where the copy is made",
+                item.span,
+                "build the image with the files in another folder",
+            )
         _check_path(view, asset.path, item.span, taken, "asset")
         taken.append((asset.path, item.span))
         assets.append(asset)
@@ -96,19 +147,30 @@ def _assets(view: View, mounts: tuple[Mount, ...]) -> tuple[Asset, ...]:
 
 
 def _check_path(view: View, path: str, span: Span, others: list[tuple[str, Span]], what: str) -> None:
-    id = "TAU286" if what == "mount" else "TAU287"
+    code = "TAU286" if what == "mount" else "TAU287"
     if any(part in ("", ".", "..") for part in path.split("/")[1:]):
-        view.error(id, f"`{path}` is not a clean path", span, "write an absolute path without '.', '..' and '//'")
+        view.error(
+            code, f"`{path}` is not a clean path", span, "write an absolute path without '.', '..' and '//'"
+        )
         return
     for reserved in RESERVED_PATHS:
         if _inside(path, reserved) or _inside(reserved, path):
-            view.error(id, f"{what} path `{path}` overlaps `{reserved}`, which tau-compile uses", span,
-                       "choose another path, such as /datasets")
+            view.error(
+                code,
+                f"{what} path `{path}` overlaps `{reserved}`, which tau-compile uses",
+                span,
+                "choose another path, such as /datasets",
+            )
             return
     for other, place in others:
         if _inside(path, other) or _inside(other, path):
-            view.error(id, f"{what} path `{path}` overlaps `{other}`", span, "choose paths outside each other",
-                       (Related(place, "the other one"),))
+            view.error(
+                code,
+                f"{what} path `{path}` overlaps `{other}`",
+                span,
+                "choose paths outside each other",
+                (Related(place, "the other one"),),
+            )
             return
 
 
@@ -122,15 +184,31 @@ def _output(view: View, name: str, space: Workspace, claim: str, mounts: tuple[M
         return f"{mounts[0].path}/{name}" if mounts and not mounts[0].read_only else ""
     span = view.span("storage.output")
     if any(part in ("", ".", "..") for part in given.split("/")[1:]):
-        view.error("TAU282", f"`{given}` is not a clean path", span, "write an absolute path without '.', '..' and '//'")
+        view.error(
+            "TAU282",
+            f"`{given}` is not a clean path",
+            span,
+            "write an absolute path without '.', '..' and '//'",
+        )
     elif not _durable(given, claim, mounts):
         known = ", ".join([*(["/data"] if claim else []), *(m.path for m in mounts if not m.read_only)])
-        view.error("TAU282", f"output `{given}` is on no mounted claim and would be lost with the pod", span,
-                   f"write below {known}" if known else "add `storage.data_pvc` with an existing claim, and write below /data")
+        view.error(
+            "TAU282",
+            f"output `{given}` is on no mounted claim and would be lost with the pod",
+            span,
+            f"write below {known}"
+            if known
+            else "add `storage.data_pvc` with an existing claim, and write below /data",
+        )
     elif space.output_root and not _inside(given, space.output_root):
-        view.error("TAU283", f"output `{given}` is outside the output folder of workspace `{space.name}`, "
-                   f"`{space.output_root}`", span, f"write below {space.output_root}, or leave it out",
-                   (Related(space.span, f"workspace `{space.name}`"),))
+        view.error(
+            "TAU283",
+            f"output `{given}` is outside the output folder of workspace `{space.name}`, "
+            f"`{space.output_root}`",
+            span,
+            f"write below {space.output_root}, or leave it out",
+            (Related(space.span, f"workspace `{space.name}`"),),
+        )
     return given
 
 
@@ -146,8 +224,12 @@ def _inside(path: str, root: str) -> bool:
 def _check_relative(view: View, path: str, text: str) -> None:
     clean = not text.startswith("/") and "\\" not in text and text == text.strip()
     if not clean or any(part in ("", ".", "..") for part in text.split("/")):
-        view.error("TAU285", f"`{text}` is not a path below the output folder", view.span(path),
-                   "write a relative path such as checkpoints/final, without '.', '..', '\\' and spaces around it")
+        view.error(
+            "TAU285",
+            f"`{text}` is not a path below the output folder",
+            view.span(path),
+            "write a relative path such as checkpoints/final, without '.', '..', '\\' and spaces around it",
+        )
 
 
 def read_history(view: View, output: str) -> tuple[str, ...]:
@@ -158,13 +240,24 @@ def read_history(view: View, output: str) -> tuple[str, ...]:
         parts = text.split("/")
         if text.startswith("/"):
             if not _inside(text, "/data") or ".." in parts:
-                view.error("TAU290", f"`{text}` is not below /data", item.span, "write a path below /data, or a relative one")
+                view.error(
+                    "TAU290",
+                    f"`{text}` is not below /data",
+                    item.span,
+                    "write a path below /data, or a relative one",
+                )
             found.append(text)
         elif ".." in parts or not text:
-            view.error("TAU290", f"`{text}` leaves the output folder", item.span, "write a path below storage.output")
+            view.error(
+                "TAU290", f"`{text}` leaves the output folder", item.span, "write a path below storage.output"
+            )
         elif not output:
-            view.error("TAU290", "`metrics.history` needs an output folder", item.span,
-                       "add `storage.data_pvc` with an existing claim, or write an absolute path below /data")
+            view.error(
+                "TAU290",
+                "`metrics.history` needs an output folder",
+                item.span,
+                "add `storage.data_pvc` with an existing claim, or write an absolute path below /data",
+            )
         else:
             found.append(f"{output}/{text}")
     return tuple(found)

@@ -72,11 +72,15 @@ class View:
         """Report an error."""
         self.said.append(error(id, message, span, hint, related))
 
-    def warning(self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()) -> None:
+    def warning(
+        self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()
+    ) -> None:
         """Report a warning."""
         self.said.append(warning(id, message, span, hint, related))
 
-    def refuse_key(self, id: str, path: str, message: str, hint: str, related: tuple[Related, ...] = ()) -> None:
+    def refuse_key(
+        self, id: str, path: str, message: str, hint: str, related: tuple[Related, ...] = ()
+    ) -> None:
         """Report an error at the key of a path; ``{}`` in the message stands for the path as spelled."""
         self.error(id, message.replace("{}", f"`{self.name(path)}`"), self.key_span(path), hint, related)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tau_compile.diagnostics import Diagnostic, error, warning
+from tau_compile.diagnostics import Diagnostic, error, has_errors, warning
 from tau_compile.workload.code import excludes
 from tau_compile.workload.code.model import MAX_FILES
 from tau_compile.workload.code.paths import resolve, unreadable
@@ -192,7 +192,7 @@ class _Walk:
             names = ", ".join(map(quoted, self.absent[:5])) + (" and others" if len(self.absent) > 5 else "")
             message = f"not shipped, as the work tree lacks them, though Git tracks them: {names}"
             self.said.append(warning("TAU715", message, self.span, "restore them, or remove them from Git"))
-        elif self.git and not self.files:
+        elif self.git and not self.files and not has_errors(self.said):
             message = "Git tracks no file of the working directory, so nothing of it ships"
             self.said.append(warning("TAU715", message, self.span, "`git add` the files that the run needs"))
 
