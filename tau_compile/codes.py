@@ -62,7 +62,7 @@ _ALL = (
     Code("TAU207", "Keys that exclude each other, or a key that cannot be used here", "tau-compile"),
     Code("TAU210", "An older spelling of a key", "tau-compile"),
     Code("TAU211", "An older spelling of a value", "tau-compile"),
-    Code("TAU212", "An older word for a placement", "tau-compile"),
+    Code("TAU212", "An older word for a placement or a GPU class", "tau-compile"),
     Code("TAU213", "A Kubernetes or overlay document in the place of a tau.yaml", "tau-compile"),
     Code("TAU220", "`metrics.offload` is not compiled", "tau-compile"),
     Code("TAU221", "`workflow.secret_payload` is not compiled", "tau-compile"),
@@ -153,6 +153,7 @@ _ALL = (
     Code("TAU318", "A value that contradicts the profile", "tau-compile"),
     Code("TAU319", "A field that cannot be combined with a profile", "tau-compile"),
     Code("TAU320", "A template that cannot be rendered", "tau-compile"),
+    Code("TAU322", "A version of tau-compile that the repository does not want", "tau-compile"),
     Code("TAU321", "A template that does not make YAML", "tau-compile"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),

@@ -11,6 +11,7 @@ import click
 from tau_compile.compiler import Repository
 from tau_compile.diagnostics import has_errors
 from tau_compile.source import project
+from tau_compile.source.settings import Settings, load
 from tau_compile.workload.code import DiskTree
 
 if TYPE_CHECKING:
@@ -26,12 +27,26 @@ class Inputs:
 
     def __init__(self, start: str) -> None:
         self.root = project.root_of(start)
+        self.settings = self._settings()
         overlays = project.overlay_files(self.root)
         packaged = project.packaged_overlays()
         self.sources = {file.path: file.data for file in (*packaged, *overlays)}
         self.repository = Repository(
             overlays, packaged, DiskTree(self.root), project.own_templates(self.root, project.KNOWN_TEMPLATES)
         )
+
+    def _settings(self) -> Settings:
+        """The project file; when it is wrong nothing can be said about the rest: exit 2."""
+        path = os.path.join(self.root, project.PROJECT_FILE)
+        if not os.path.isfile(path):
+            return Settings()
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES)
+        loaded = load(project.PROJECT_FILE, data)
+        if loaded.settings is None:
+            show(loaded.diagnostics, {project.PROJECT_FILE: data}, "text")
+            raise SystemExit(2)
+        return loaded.settings
 
     def read(self, path: str) -> tuple[str, bytes]:
         """(path from the root, content) of one file given on the command line."""

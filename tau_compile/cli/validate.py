@@ -13,7 +13,8 @@ from tau_compile.cli.inputs import FORMAT, Inputs, show
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic
 
-INCLUDE = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
+# Besides the project's own globs: every file of the name below a folder that was given.
+EVERY = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 
 
 @click.command(
@@ -27,7 +28,7 @@ INCLUDE = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     """Do everything but write: read, resolve policy, render and check, and say all that is wrong.
 
-    A PATH is a tau.yaml, an overlay, or a folder; without one, this folder.
+    A PATH is a tau.yaml, an overlay, or a folder; without one, the overlays and the files that the project file includes.
     """
     from tau_compile.compiler import compile_file
 
@@ -35,7 +36,7 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     sources: dict[str, bytes] = {}
     repositories: dict[str, Inputs] = {}
     count = 0
-    for path in _files(paths or (".",)):
+    for path in _files(paths):
         root = _root(path)
         inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path))
         name, data = inputs.read(path)
@@ -52,20 +53,25 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
-    from tau_compile.source.project import OVERLAYS, root_of, workload_files
+    from tau_compile.source.project import PROJECT_FILE, root_of, workload_files
 
     found: list[str] = []
-    for path in paths:
+    for path in paths or (".",):
         if not os.path.isdir(path):
             found.append(path)
             continue
         root = root_of(path)
-        overlays = [f"{OVERLAYS}/**/*.yaml", f"{OVERLAYS}/*.yaml", f"{OVERLAYS}/**/*.yml"]
-        found += [
-            os.path.join(root, name)
-            for name in workload_files(root, os.path.abspath(path), [*INCLUDE, *overlays])
-        ]
+        patterns = [*_OVERLAYS, *EVERY]
+        if not paths and os.path.isfile(os.path.join(root, PROJECT_FILE)):
+            path, patterns = root, [*_OVERLAYS, *Inputs(root).settings.include]
+        names = workload_files(root, os.path.abspath(path), patterns)
+        found += [os.path.relpath(os.path.join(root, name)) for name in names]
+    if not found:
+        raise click.UsageError("there is no tau.yaml here; name a file or a folder")
     return found
+
+
+_OVERLAYS = ["overlays/**/*.yaml", "overlays/**/*.yml"]
 
 
 def _root(path: str) -> str:

@@ -1,8 +1,8 @@
 """What a scalar means: YAML 1.2's core schema, and where YAML 1.1 would disagree.
 
 kubectl, Argo CD and PyYAML read YAML 1.1 in three dialects, newer libraries read 1.2. Where a number or a
-boolean is wanted, a spelling that they take for different values must be refused (`ambiguity`); where a string is
-wanted, any spelling is kept as written.
+boolean is wanted, a spelling that they take for different values must be refused (`ambiguity`); where a string
+is wanted, any spelling is kept as written.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ _ESCAPE = re.compile(
     r"|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U(?!0000[dD][89a-fA-F])(?:000[0-9a-fA-F]|0010)[0-9a-fA-F]{4})"
 )
 _WORD = re.compile(r"[^\s,\[\]{}]+|.")
+_COLON = re.compile(r":(?:[ \t\r\n]|\Z)")
 _QUOTE_HINT = "put the whole value in quotes"
 
 
@@ -51,7 +52,7 @@ class Reporter:
         if "simple key" in context:
             return self._no_colon(start)
         if "flow" in context or (opened is not None and stop == len(self.text)):
-            return self._flow(stop, opened)
+            return self._flow(stop, opened, "node" in context)
         if "start any token" in words or "node" in context:
             return self._reserved(stop)
         return self._layout(start, stop, context, words)
@@ -85,7 +86,7 @@ class Reporter:
         hint = "write \\\\ for a backslash, or put the text in single quotes"
         if escape in ("\\x", "\\u", "\\U"):
             message = f"{show(escape)} is not followed by the number of a character"
-            hint = "write \\x and 2, \\u and 4 or \\U and 8 hexadecimal digits, or the character itself"
+            hint = "write \\\\ for a backslash; \\x takes 2 hexadecimal digits, \\u 4 and \\U 8 for one character"
         return error("TAU120", message, span_of(self.text, self.file, at, at + len(escape)), hint)
 
     def _bad_escape(self, start: int) -> int | None:
@@ -115,7 +116,7 @@ class Reporter:
             message = f"{show(self.text[at : at + 3])} stands where a value is expected"
             return error("TAU129", message, self.span(at), "write a value above it")
         char = self.text[at]
-        message = f"a value without quotes cannot begin with {show(char)}"
+        message = f"a value without quotes cannot begin with {show(char) if char != '`' else 'a backtick'}"
         if char in "*&":
             message += ", unless the name of an anchor follows"
         return error("TAU122", message, self.span(at), _QUOTE_HINT)
@@ -127,7 +128,7 @@ class Reporter:
             hint = "write a space after the colon"
         return error("TAU123", f"no `: ` follows {word}", self.span(start), hint)
 
-    def _flow(self, stop: int, opened: int | None) -> Diagnostic:
+    def _flow(self, stop: int, opened: int | None, wants_value: bool) -> Diagnostic:
         if opened is None:
             return self._reserved(stop)
         here = self.span(stop)
@@ -138,7 +139,7 @@ class Reporter:
             message = f"the {name} that begins with {bracket} here is never closed"
             related = (Related(here, "reading stopped here"),)
             return error("TAU119", message, begin, f"add the closing {close}", related)
-        if self.text[stop] in ",]}":
+        if wants_value:
             message = f"{show(self.text[stop])} stands where a value is expected"
         else:
             message = f"`,` or `{close}` is expected before {self._word(stop)}"
@@ -147,28 +148,42 @@ class Reporter:
 
     def _layout(self, start: int, stop: int, context: str, words: str) -> Diagnostic:
         here = self.span(stop)
-        before = line_prefix(self.text, stop)
+        before = line_prefix(self.text, stop).strip(BLANKS)
         word = self._word(stop)
+        if not before and _COLON.match(self.text, stop):
+            hint = "write it behind its key: `key: value`"
+            return error("TAU125", "`: ` stands at the beginning of a line", here, hint)
         if "mapping values" in words:
-            if re.search(r":\s", before) or not before.strip(BLANKS):
+            if _COLON.search(before):
                 message = "a second `: ` in one line: a value without quotes cannot contain it"
                 return error("TAU121", message, here, _QUOTE_HINT)
-            message = f"{show(before.strip(BLANKS))} cannot be a key here: the text began on a line above"
+            message = f"{show(before)} cannot be a key here: the text began on a line above"
             hint = "give the line above its `: `, or align the two lines"
             return error("TAU125", message, here, hint)
-        if "entries are not allowed" in words or "keys are not allowed" in words:
+        if "are not allowed" in words:
             hint = "begin the list or mapping on a line of its own"
             return error("TAU125", f"{word} cannot begin here", here, hint)
-        if before.strip(BLANKS):
+        if before or self.text[stop : stop + 1] in tuple(",]}"):
             hint = _QUOTE_HINT + "; inside single quotes write '' for one quote"
-            return error("TAU126", f"unexpected {word} after the value", here, hint)
+            return error("TAU126", f"unexpected {word}", here, hint)
         if "block" in context:
-            begin = span_of(self.text, self.file, start, start)
-            kind = "mapping" if "mapping" in context else "list"
-            message = f"{word} is not aligned with the {kind} it follows"
-            hint = f"begin it in column {begin.column}" + (" with `- `" if kind == "list" else "")
-            return error("TAU125", message, here, hint, (Related(begin, f"the {kind} begins here"),))
+            return self._unaligned(start, here, word, "mapping" if "mapping" in context else "list")
         return error("TAU126", f"unexpected {word} after the end of the document", here, "remove it")
+
+    def _unaligned(self, start: int, here: Span, word: str, kind: str) -> Diagnostic:
+        begin = span_of(self.text, self.file, start, start)
+        related = (Related(begin, f"the {kind} begins here"),)
+        if here.column == begin.column:
+            message = f"{word} does not continue the {kind} it is aligned with"
+            hint = (
+                "begin it with `- `" if kind == "list" else "write `key: value`; indent a list below its key"
+            )
+        else:
+            message = f"{word} is not aligned with any line above"
+            hint = (
+                f"begin it in column {begin.column} to continue the {kind} that begins in line {begin.line}"
+            )
+        return error("TAU125", message, here, hint, related)
 
 
 def bad_tag(place: Span, word: str) -> Diagnostic:

@@ -25,6 +25,12 @@ RAY_CPU_DEFAULT = ("2", "8Gi")
 JOB_CPU_DEFAULT = ("1", "2Gi")
 _HEAD_FIELDS = ("head_cpus", "head_cpu_limit", "head_memory", "head_memory_limit")
 _WORKER_FIELDS = ("worker_cpus", "worker_cpu_limit", "worker_memory", "worker_memory_limit")
+# Older names of GPU classes (taugrid-config 4.6).
+_OLDER_CLASSES = {
+    "a100-nvlink-80gb": "a100-80gb",
+    "h100-standalone-95gb": "h100-95gb",
+    "h200-nvlink-141gb": "h200-141gb",
+}
 _MODES = {"mig": "mig", "mig-slice": "mig", "dra": "dra"}
 
 
@@ -99,7 +105,7 @@ def _whole_cpus(cpu: Quantity) -> Quantity:
 def read_gpus(view: View, kind: Kind, cluster: Cluster) -> Gpu:
     """GPUs of each pod: ``compute.gpus``, ``policy.shape``, MIG, and the class that says where such nodes are."""
     count, shaped = _shape(view)
-    name = view.text("policy.gpu_class") or shaped
+    name = _today(view, view.text("policy.gpu_class") or shaped)
     mode = _MODES.get(view.word("compute.gpu_resource_mode"), "device-plugin")
     if mode == "dra":
         view.error(
@@ -181,6 +187,19 @@ def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) 
         )
     resource = f"nvidia.com/mig-{profile}" if profile else known.resource
     return Gpu(resource, count, name, known.node_labels)
+
+
+def _today(view: View, name: str) -> str:
+    if name not in _OLDER_CLASSES:
+        return name
+    path = "policy.gpu_class" if view.has("policy.gpu_class") else "policy.shape"
+    view.warning(
+        "TAU212",
+        f"`{name}` is an older name of a GPU class",
+        view.span(path),
+        f"write `{_OLDER_CLASSES[name]}`",
+    )
+    return _OLDER_CLASSES[name]
 
 
 def _shape(view: View) -> tuple[int, str]:

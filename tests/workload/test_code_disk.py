@@ -311,5 +311,7 @@ def test_nothing_is_imported_before_git_is_asked() -> None:
         "print(sorted({'subprocess', 'zipfile', 'difflib', 'hashlib', 'base64', 'json'} & set(sys.modules)))"
     )
     root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
+    )
     assert done.stdout.strip() == "[]"

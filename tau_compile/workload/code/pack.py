@@ -93,7 +93,7 @@ def _key(path: str, taken: Container[str]) -> str:
     from hashlib import sha256
 
     digest = sha256(path.encode()).hexdigest()
-    head = _FORBIDDEN.sub("_", key).lstrip(".")
+    head = _FORBIDDEN.sub("_", key).lstrip(".-")
     for length in range(8, 65, 8):
         key = f"{head[: _MAX_KEY - length - 1]}-{digest[:length]}".lstrip("-")
         if key not in taken:
