@@ -270,7 +270,8 @@ def rules(page: str) -> str:
     table = _page(*_table(("Rule", "Title", "Authority"), rows))
     before, begin, rest = page.partition(BEGIN)
     if not begin:
-        before, rest = _page("# Rules", "Every diagnostic has an id that is never reused."), END + "\n"
+        before = page or _page("# Rules", "Every diagnostic has an id, which is never reused.")
+        rest = END + "\n"
     return f"{before.rstrip()}\n\n{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
 
 

@@ -9,26 +9,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import Diagnostic, Span, error, has_errors, ordered
+from tau_compile.diagnostics import Diagnostic, has_errors, ordered
+from tau_compile.intent import Intent, read_document, read_intent, told_apart
+from tau_compile.policy.overlays import Loaded, load
 from tau_compile.policy.resolve import resolve
-from tau_compile.runs.identity import intent_digest, project, run_id
-from tau_compile.schema import store
-from tau_compile.schema.check import check
-from tau_compile.schema.coerce import read_as
-from tau_compile.source.forms import Canonical, to_canonical
-from tau_compile.source.nodes import Mapping, find, find_entry
-from tau_compile.source.reader import read
+from tau_compile.runs.identity import run_id
 from tau_compile.workload.build import build
-from tau_compile.workload.code import Asked, CodeBundle, CodeRequest, collect, entry_kind
+from tau_compile.workload.code import CodeBundle, entry_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Mapping as ReadOnly
+    from collections.abc import Mapping, Sequence
 
     from jinja2 import Environment
 
-    from tau_compile.policy.model import Overlays
-    from tau_compile.policy.overlays import Loaded, SourceFile
+    from tau_compile.policy.overlays import SourceFile
     from tau_compile.policy.resolve import Resolved
     from tau_compile.workload.code import Tree
     from tau_compile.workload.model import Workload
@@ -45,13 +39,11 @@ class Repository:
     overlay_files: Sequence[SourceFile]
     packaged: Sequence[SourceFile]
     tree: Tree
-    templates: ReadOnly[str, str] = field(default_factory=dict)
+    templates: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def overlays(self) -> Loaded:
         """The overlays, read once."""
-        from tau_compile.policy.overlays import load
-
         return load(self.overlay_files, self.packaged)
 
     @cached_property
@@ -78,81 +70,50 @@ class Compiled:
 def compile_file(repository: Repository, path: str, data: bytes, workspace: str = "") -> Compiled:
     """Compile one tau.yaml. ``path`` counts from the repository root; ``workspace`` is ``--workspace``, or empty."""
     said: list[Diagnostic] = []
-    canonical = canonical_document(path, data, said)
-    loaded = repository.overlays
-    said += loaded.diagnostics
-    if canonical is None or loaded.overlays is None:
-        return _failed(path, said)
-    before = len(said)
-    compiled = _compile(repository, loaded.overlays, path, canonical, workspace, said)
-    if has_errors(said[:before]):
-        return _failed(
-            path, [*said[:before], *_told_apart(said[:before], said[before:], canonical.node.span)]
-        )
-    return compiled if compiled and not has_errors(said) else _failed(path, said)
+    canonical = read_document(path, data, said)
+    if canonical is None or repository.overlays.overlays is None:
+        return _failed(path, [*said, *repository.overlays.diagnostics])
+    early = list(said)
+    later: list[Diagnostic] = []
+    intent = read_intent(repository.tree, path, canonical, later)
+    compiled = compile_intent(repository, intent, workspace, later)
+    if has_errors(early):
+        later = told_apart(early, later, canonical.node.span)
+    found = [*early, *repository.overlays.diagnostics, *later]
+    if compiled is None or has_errors(found):
+        return _failed(path, found)
+    return Compiled(
+        path,
+        compiled.run_id,
+        compiled.digest,
+        compiled.objects,
+        tuple(ordered(found)),
+        compiled.resolved,
+        compiled.workload,
+    )
 
 
-def canonical_document(path: str, data: bytes, said: list[Diagnostic]) -> Canonical | None:
-    """Read one tau.yaml and bring it into the canonical form; None when there is no document to go on with."""
-    result = read(data, path)
-    said += result.diagnostics
-    node = result.node
-    if node is None:
-        return None
-    if not isinstance(node, Mapping):
-        said.append(
-            error(
-                "TAU202",
-                "a tau.yaml is a mapping, such as `name: my-training`",
-                node.span,
-                "start with `schema_version: 1` and `name:`",
-            )
-        )
-        return None
-    kind = find_entry(node, "apiVersion")
-    if kind is not None and node.get("kind") is not None:
-        said.append(
-            error(
-                "TAU213",
-                "this is a Kubernetes or overlay document, not a tau.yaml",
-                kind.key.span,
-                "overlays lie below overlays/; a tau.yaml starts with `schema_version: 1` and `name:`",
-            )
-        )
-        return None
-    found = check(node, store.tau(), file_kind="tau.yaml").diagnostics
-    said += found
-    canonical = to_canonical(node)
-    later = list(canonical.diagnostics)
-    said += _told_apart(found, later, node.span) if has_errors(found) else later
-    return canonical
-
-
-def _compile(
-    repository: Repository,
-    overlays: Overlays,
-    path: str,
-    canonical: Canonical,
-    workspace: str,
-    said: list[Diagnostic],
+def compile_intent(
+    repository: Repository, intent: Intent, workspace: str, said: list[Diagnostic]
 ) -> Compiled | None:
-    resolved = resolve(canonical.node, overlays, workspace_folder(path), workspace, said)
+    """Resolve and render an intent; None, with the reasons in ``said``, when that cannot be done."""
+    overlays = repository.overlays.overlays
+    if overlays is None:
+        return None
+    resolved = resolve(intent.document, overlays, workspace_folder(intent.path), workspace, said)
     if resolved is None:
         return None
     workload = build(resolved, said)
-    bundle = _code(repository.tree, path, resolved, workload, said)
-    if has_errors(said):
-        return None
-    return _render(repository, path, canonical, resolved, workload, bundle, said)
+    argv = _command(workload, intent.bundle, said)
+    return None if has_errors(said) else _render(repository, intent, resolved, workload, argv, said)
 
 
 def _render(
     repository: Repository,
-    path: str,
-    canonical: Canonical,
+    intent: Intent,
     resolved: Resolved,
     workload: Workload,
-    bundle: CodeBundle | None,
+    argv: list[str],
     said: list[Diagnostic],
 ) -> Compiled | None:
     from tau_compile.render.manifests import render
@@ -160,59 +121,24 @@ def _render(
     from tau_compile.render.plan import Run
     from tau_compile.rules.output import check_objects
 
-    argv = _command(workload, bundle, said)
-    if has_errors(said):
-        return None
-    digest = intent_digest(project(intent(canonical)), bundle.files if bundle else ())
+    digest = intent.digest()
     identity = run_id(workload.name, digest)
-    zipped = workload.kind == "rayjob" and find(resolved.merged.node, "run.working_dir") is not None
-    files = payload(workload, bundle or CodeBundle((), None), argv, zipped) if argv else None
+    zipped = workload.kind == "rayjob" and intent.ships_folder
+    files = payload(workload, intent.bundle or CodeBundle((), None), argv, zipped) if argv else None
     run = Run(identity, workload, resolved, files)
     objects, problems = render(run, repository.environment)
     said += problems
     if not has_errors(said):
-        said += check_objects(objects, run, repository.templates, canonical.node.span)
+        said += check_objects(objects, run, repository.templates, intent.document.span)
     if has_errors(said):
         return None
-    return Compiled(path, identity, digest, tuple(objects), tuple(ordered(said)), resolved, workload)
-
-
-def intent(canonical: Canonical) -> dict[str, Any]:
-    """The user's own canonical tau.yaml as plain data, nothing filled in."""
-    shape = store.prepared("tau.schema.json#/$defs/canonical").shape
-    found: dict[str, Any] = read_as(canonical.node, shape).data
-    return found
+    return Compiled(intent.path, identity, digest, tuple(objects), tuple(said), resolved, workload)
 
 
 def workspace_folder(path: str) -> str:
     """The workspace a path stands for: ``workloads/<workspace>/…``."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 and parts[0] == "workloads" else ""
-
-
-def _code(
-    tree: Tree, path: str, resolved: Resolved, workload: Workload, said: list[Diagnostic]
-) -> CodeBundle | None:
-    """The files that ship; none for code that comes in an image."""
-    node = resolved.merged.node
-    if workload.source is not None or not workload.program.entrypoint:
-        return None
-    request = CodeRequest(
-        path,
-        _asked(node, "run.entrypoint"),
-        _asked(node, "run.working_dir"),
-        _asked_items(node, "run.working_dir_excludes"),
-        _asked_items(node, "workflow.extra_scripts"),
-        archive=workload.kind == "rayjob" and find(node, "run.working_dir") is not None,
-    )
-    bundle, problems = collect(tree, request)
-    said += problems
-    if bundle is not None:
-        from tau_compile.rules.credentials import find_in_code
-
-        for file in bundle.files:
-            said += find_in_code(file.source or file.path, file.content)
-    return bundle
 
 
 def _command(workload: Workload, bundle: CodeBundle | None, said: list[Diagnostic]) -> list[str]:
@@ -238,27 +164,6 @@ def _command(workload: Workload, bundle: CodeBundle | None, said: list[Diagnosti
     if program.launcher == "torchrun":
         start = ["python3", "-m", "torch.distributed.run", *program.launcher_args, *start[1:]]
     return [*start, *program.args]
-
-
-def _asked(node: Mapping, path: str) -> Asked | None:
-    from tau_compile.workload.view import scalar
-
-    found = find(node, path)
-    return Asked(scalar(found), found.span) if found is not None else None
-
-
-def _asked_items(node: Mapping, path: str) -> tuple[Asked, ...]:
-    from tau_compile.source.nodes import Sequence as Items
-    from tau_compile.workload.view import scalar
-
-    found = find(node, path)
-    return tuple(Asked(scalar(item), item.span) for item in found.items) if isinstance(found, Items) else ()
-
-
-def _told_apart(first: Iterable[Diagnostic], later: list[Diagnostic], whole: Span) -> list[Diagnostic]:
-    """Of what was found in a document with schema errors, only that which stands elsewhere and is not an absence."""
-    lines = {(d.span.file, d.span.line) for d in first if d.span}
-    return [d for d in later if d.span and d.span != whole and (d.span.file, d.span.line) not in lines]
 
 
 def _failed(path: str, said: list[Diagnostic]) -> Compiled:

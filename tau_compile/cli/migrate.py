@@ -21,13 +21,13 @@ def command(file: str, write: bool) -> None:
 
     Comments and everything that need not change stay as they are; so does the identity of the run.
     """
-    from tau_compile.compiler import canonical_document
+    from tau_compile.intent import read_document
     from tau_compile.diagnostics import has_errors
 
     inputs = Inputs(file)
     name, data = inputs.read(file)
     said: list[Diagnostic] = []
-    canonical = canonical_document(name, data, said)
+    canonical = read_document(name, data, said)
     if canonical is None or has_errors(said):
         sys.exit(show(said, inputs.sources, "text"))
     from tau_compile.migrate import migrate

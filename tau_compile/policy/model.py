@@ -119,6 +119,7 @@ class Workspace:
     image_pull_secrets: tuple[str, ...]
     env_from_secrets: tuple[str, ...]
     pod_labels: tuple[tuple[str, str], ...]
+    formerly: tuple[str, ...]
     defaults: Mapping | None
 
 

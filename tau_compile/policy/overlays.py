@@ -33,7 +33,18 @@ if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
 
 KINDS = ("Platform", "Cluster", "Workspace", "Profile")
-FORBIDDEN = ("name", "run.name", "run.entrypoint", "run.working_dir", "run.attempt", "schema_version")
+FORBIDDEN = (
+    "name",
+    "run.name",
+    "run.entrypoint",
+    "run.working_dir",
+    "run.working_dir_excludes",
+    "run.source",
+    "run.attempt",
+    "workflow.extra_scripts",
+    "resource_naming",
+    "schema_version",
+)
 
 Document = Platform | Cluster | Workspace | Profile
 
@@ -157,6 +168,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             tuple(data.get("imagePullSecrets", ())),
             tuple(data.get("envFromSecrets", ())),
             tuple(sorted(data.get("podLabels", {}).items())),
+            tuple(data.get("formerly", ())),
             defaults,
         )
     if kind == "Profile":

@@ -112,6 +112,7 @@ def _workspace(node: Mapping, spec: Mapping, name: str) -> Workspace:
         (),
         (),
         (("azure.workload.identity/use", "true"),) if identity else (),
+        (),
         _workspace_defaults(spec),
     )
 

@@ -194,7 +194,10 @@ def _tune(run: Run) -> dict[str, str]:
     root = SOURCE_DIR if workload.source is not None else CODE_DIR
     # The pods' GPUs are shared out among the trials that run at a time.
     ranks = workload.count * (workload.gpu.count or 1)
+    # Tune needs a folder, even one that goes with the pod.
+    folder = {} if workload.storage.output else {"TAU_OUTPUT_DIR": f"/data/{workload.name}"}
     return {
+        **folder,
         "TAU_NUM_WORKERS": str(max(1, ranks // tune.concurrent)),
         "TAU_TUNE_TRAIN_PATH": kube_literal(f"{root}/{entry_path(run)}"),
         "TAU_TUNE_METRIC": kube_literal(tune.metric),

@@ -33,21 +33,30 @@ def unknown_key(key: Unknown, index: Index) -> str:
     """A hint; "" when nothing comes near.
 
     In this order: another spelling of a neighbour; a key of the document's other form; the same key at
-    another level (B-47); the nearest known path (taugrid-config 1.3); the place where all of its children
-    belong; the nearest key anywhere; the keys that are known here.
+    another level (B-47); the nearest known path (taugrid-config 1.3); a neighbour with one word more; the
+    place where all of its children belong; the nearest key anywhere; the keys that are known here.
     """
-    usable = [known.path for known in index.here.values() if known.usable and not _alias(known, index)]
     if len(key.path[-1]) > _LONGEST:
         return ""
+    usable = _usable(index)
     return (
         _respelled(key, usable)
         or _other_form(key, index)
         or _elsewhere(key, usable)
         or _nearest(key, usable)
+        or _wordy(key, usable)
         or _children(key, usable)
         or _anywhere(key, usable)
         or _neighbours(key, usable)
     )
+
+
+def _usable(index: Index) -> list[Names]:
+    """The paths worth suggesting: not refused, not an alias, not a mapping in which nothing is left."""
+    parents = {known.path[:-1] for known in index.here.values()}
+    usable = [known.path for known in index.here.values() if known.usable and not _alias(known, index)]
+    alive = {path[:length] for path in usable if path not in parents for length in range(1, len(path) + 1)}
+    return [path for path in usable if path in alive]
 
 
 def _alias(known: Known, index: Index) -> bool:
@@ -111,6 +120,14 @@ def _nearest(key: Unknown, usable: Iterable[Names]) -> str:
     return f"did you mean {key.show(best[2])}?" if best else ""
 
 
+def _wordy(key: Unknown, usable: Iterable[Names]) -> str:
+    """Neighbours with all the words of the key and one more: ``retries`` and ``max_retries``."""
+    *mapping, name = key.path
+    words = set(name.split("_"))
+    near = sorted(path for path in usable if list(path[:-1]) == mapping and words <= set(path[-1].split("_")))
+    return f"did you mean {either(map(key.show, near))}?" if 0 < len(near) <= _FEW else ""
+
+
 def _children(key: Unknown, usable: list[Names]) -> str:
     """The known mapping in which every key of an unknown one belongs."""
     if not isinstance(key.value, dict) or not key.value:
@@ -119,8 +136,7 @@ def _children(key: Unknown, usable: list[Names]) -> str:
     for name in list(key.value)[:20]:
         holders = {path[:-1] for path in usable if path[-1] == name and len(path) > 1}
         parents = holders if parents is None else parents & holders
-    near = sorted(parents or (), key=lambda path: (len(path), path))
-    return f"did you mean {key.show(near[0])}?" if near else ""
+    return f"did you mean {key.show(*parents)}?" if parents and len(parents) == 1 else ""
 
 
 def _anywhere(key: Unknown, usable: Iterable[Names]) -> str:

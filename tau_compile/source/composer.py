@@ -160,13 +160,12 @@ class Composer:
         self._nodes += 1
         if self._nodes > self._max_nodes:
             self._too_many(self._char(line, column))
-        if event.flow_style:
-            end: Any = event.end_mark
+        end: Any = event.end_mark
+        # The mapping of one pair in `[a: b]` is in flow style too, but has no bracket.
+        if event.flow_style and end.index > start.index and self.text[index] in "[{":
+            frame.bracket = index
             self._last = end
             self._end = None
-            # The mapping of one pair in `[a: b]` has no bracket, and takes no room here.
-            if end.index > start.index and self.text[index] in "[{":
-                frame.bracket = index
         if event.anchor is not None:
             frame.anchor = event.anchor
             frame.open = self._anchors[event.anchor] = Anchored(None, self._char(line, column))

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
-from tau_compile.source.places import advance, line_end, show, span_of
+from tau_compile.source.places import BLANKS, advance, line_end, show, span_of
 
 if TYPE_CHECKING:
     from tau_compile.source.limits import Limits
@@ -82,7 +82,7 @@ def _forbidden(text: str, file: str, at: int) -> Diagnostic:
 
 
 def _directive(text: str, file: str, at: int) -> Diagnostic:
-    end = line_end(text, at)
-    message = f"the directive {show(text[at:end].rstrip())} is not supported: a line must not start with `%`"
+    line = text[at : line_end(text, at)].rstrip(BLANKS)
+    message = f"the directive {show(line)} is not supported: a line must not start with `%`"
     hint = "remove the line; to begin a text with %, put it in quotes"
-    return error("TAU110", message, span_of(text, file, at, end), hint)
+    return error("TAU110", message, span_of(text, file, at, at + len(line)), hint)

@@ -62,6 +62,9 @@ def read(data: bytes, file: str, limits: Limits = _DEFAULT, *, loader: Loader | 
     except Stop:
         composer.broken = True
     except MarkedYAMLError as problem:
+        if loader != "python" and "nesting" in (problem.problem or ""):
+            # Newer versions of libyaml count brackets too, but ahead of the parse, so the place would be wrong.
+            return read(data, file, limits, loader="python")
         composer.broken = True
         composer.diagnostics.append(Reporter(text, file).explain(problem, composer.opened()))
     except (YAMLError, UnicodeDecodeError):

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from tau_compile.source.nodes import Mapping, Node, Scalar, Sequence
+from tau_compile.source.places import show
 
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -33,6 +34,7 @@ _DIGITS = 500
 
 _BOOLEANS = {"y": "true", "yes": "true", "on": "true", "n": "false", "no": "false", "off": "false"}
 _LEADING_ZERO = re.compile(r"([-+]?)0([0-9]+)")
+_SAME_IN_OCTAL = ("", "1", "2", "3", "4", "5", "6", "7")
 _BASE = re.compile(r"[-+]?0(?:[bB][01_]+|[oO][0-7_]+|[xX][0-9a-fA-F_]+)")
 _COMMON_HEX = re.compile(r"0x[0-9a-fA-F]+")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
@@ -74,23 +76,25 @@ def ambiguity(text: str) -> str | None:
     """
     word = _BOOLEANS.get(text.lower())
     if word is not None:
-        return f"YAML 1.1 reads `{text}` as {word}, YAML 1.2 as a text"
-    if text == "=" or text == "<<":
-        return f"`{text}` has a meaning of its own in YAML 1.1 and is a text in YAML 1.2"
+        return f"YAML 1.1 reads {show(text)} as {word}, YAML 1.2 as a text"
+    if text in ("=", "<<"):
+        return f"{show(text)} has a meaning of its own in YAML 1.1 and is a text in YAML 1.2"
     if not text or text[0] not in _NUMBER_STARTS:
         return None
     if match := _LEADING_ZERO.fullmatch(text):
-        if set(match[2]) <= set("01234567"):
-            return f"YAML 1.1 reads `{text}` as an octal number, YAML 1.2 as a decimal one"
-        return f"YAML 1.1 reads `{text}` as a text, YAML 1.2 as a decimal number"
+        if match[2].lstrip("0") in _SAME_IN_OCTAL:
+            return None
+        if not set(match[2]) & set("89"):
+            return f"YAML 1.1 reads {show(text)} as an octal number, YAML 1.2 as a decimal one"
+        return f"YAML 1.1 reads {show(text)} as a text, YAML 1.2 as a decimal number"
     if _BASE.fullmatch(text) and not _COMMON_HEX.fullmatch(text):
-        return f"some YAML readers take `{text}` for a number and others for a text"
+        return f"some YAML readers take {show(text)} for a number and others for a text"
     if "_" in text and _NUMBER.fullmatch(text.replace("_", "")):
-        return f"YAML 1.1 reads `{text}` as a number without its underscores, YAML 1.2 as a text"
+        return f"YAML 1.1 reads {show(text)} as a number without its underscores, YAML 1.2 as a text"
     if _BASE_60.fullmatch(text):
-        return f"YAML 1.1 reads `{text}` as a number in base 60, YAML 1.2 as a text"
+        return f"YAML 1.1 reads {show(text)} as a number in base 60, YAML 1.2 as a text"
     if _DATE.fullmatch(text):
-        return f"YAML 1.1 reads `{text}` as a date, YAML 1.2 as a text"
+        return f"YAML 1.1 reads {show(text)} as a date, YAML 1.2 as a text"
     return None
 
 
@@ -100,5 +104,5 @@ def plain_data(node: Node) -> Any:
         return resolve(node)
     if isinstance(node, Mapping):
         return {entry.key.name: plain_data(entry.value) for entry in node.entries}
-    assert isinstance(node, Sequence)  # noqa: S101
+    assert isinstance(node, Sequence)
     return [plain_data(item) for item in node.items]

@@ -24,6 +24,9 @@ class Settings(NamedTuple):
     """The project file's content, defaults filled in."""
 
     include: tuple[str, ...] = INCLUDE
+    base: str = "main"
+    max_runs: int = 10
+    max_gpus: int | None = None
 
 
 class Loaded(NamedTuple):
@@ -45,7 +48,14 @@ def load(path: str, data: bytes) -> Loaded:
         if not said:
             said += _version(result.node, checked.data.get("required_version", ""))
         if not said:
-            return Loaded(Settings(tuple(checked.data.get("include", INCLUDE))), ())
+            limits = checked.data.get("launch", {})
+            settings = Settings(
+                tuple(checked.data.get("include", INCLUDE)),
+                checked.data.get("base", "main"),
+                limits.get("max_runs", 10),
+                limits.get("max_gpus"),
+            )
+            return Loaded(settings, ())
     elif result.node is not None:
         said.append(
             error("TAU202", "the project file is a mapping", result.node.span, "write `include: [...]`")

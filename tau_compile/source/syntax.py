@@ -49,6 +49,9 @@ class Reporter:
             return bad_tag(self.span(stop if "tag handle" in words else start), self._word(start))
         if "an anchor" in context or "an alias" in context:
             return self._reserved(start)
+        if "plain scalar" in context:
+            hint = "write a space after the colon, or put the text in quotes"
+            return error("TAU123", "a space must follow this colon", self.span(stop), hint)
         if "simple key" in context:
             return self._no_colon(start)
         if "flow" in context or (opened is not None and stop == len(self.text)):

@@ -24,7 +24,8 @@ def read_env(view: View, torchrun: bool) -> tuple[EnvVar, ...]:
     total = 0
     for entry in env.entries if env else ():
         name, value = entry.key.name, entry.value
-        reason = _reserved(name, torchrun, nccl)
+        by_platform = entry.key.span.file != view.node.span.file
+        reason = _reserved(name, torchrun, nccl or by_platform)
         if reason:
             view.error("TAU251", f"environment variable `{name}` {reason[0]}", entry.key.span, reason[1])
         if isinstance(value, Scalar):

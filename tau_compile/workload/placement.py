@@ -35,17 +35,27 @@ def read_tolerations(cluster: Cluster, flavors: tuple[Flavor, ...], gpu: Gpu) ->
 
 
 def candidate_flavors(resolved: Resolved, gpu: Gpu) -> tuple[Flavor, ...]:
-    """The flavors of the workload's queue that its pods with GPUs could get."""
+    """The flavors of the workload's queue that the pods which run the program could get.
+
+    Pods without GPUs tolerate no taints, so a tainted flavor is none of theirs (K118).
+    """
     cluster = resolved.cluster
     place = (resolved.workspace.namespace, resolved.queue)
     names = {name for q in cluster.queues if place in q.local_queues for name in q.flavors}
-    return tuple(
-        flavor
-        for flavor in cluster.flavors
-        if flavor.name in names
-        and (not gpu.count or not flavor.gpu_class or gpu.gpu_class in ("", "any", flavor.gpu_class))
-        and (not gpu.count or flavor.gpu_class or not cluster.gpu_classes)
-    )
+    fits = _has_gpus if gpu.count else _is_open
+    return tuple(flavor for flavor in cluster.flavors if flavor.name in names and fits(cluster, flavor, gpu))
+
+
+def _has_gpus(cluster: Cluster, flavor: Flavor, gpu: Gpu) -> bool:
+    if flavor.gpu_class:
+        return gpu.gpu_class in ("", "any", flavor.gpu_class)
+    return not cluster.gpu_classes
+
+
+def _is_open(cluster: Cluster, flavor: Flavor, gpu: Gpu) -> bool:
+    known = cluster.gpu_class(flavor.gpu_class)
+    of_nodes = (*cluster.gpu_taints, *(known.taints if known else ())) if flavor.gpu_class else ()
+    return all(taint.effect == "PreferNoSchedule" for taint in (*flavor.taints, *of_nodes))
 
 
 def read_node_selector(view: View, document: Mapping, gpu: Gpu) -> tuple[tuple[str, str], ...]:

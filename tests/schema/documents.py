@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from hypothesis import strategies as st
 
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
-from tau_compile.source.nodes import Node
 from tau_compile.source.reader import read
+
+if TYPE_CHECKING:
+    from tau_compile.source.nodes import Node
 
 CANONICAL = """\
 schema_version: 1
@@ -150,9 +152,30 @@ def data(label: str) -> Any:
 
 
 _VALUES = st.sampled_from(
-    [None, True, False, 0, 1, -1, 1.0, 2.5, 10**6, "", "x", "X y", "a\n", "8", "1g.10gb", "/data", "Job", "5m"]
+    [
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        1.0,
+        2.5,
+        10**6,
+        "",
+        "x",
+        "X y",
+        "a\n",
+        "8",
+        "1g.10gb",
+        "/data",
+        "Job",
+        "5m",
+    ]
 ) | st.sampled_from([[], {}, ["x"], ["x", "x"], {"name": "x"}, {"x": None}, [{}], [None]])
-_NAMES = st.sampled_from(["name", "value", "valueFrom", "engine", "schema_version", "workers", "gpu", "x", "1x", ""])
+_NAMES = st.sampled_from(
+    ["name", "value", "valueFrom", "engine", "schema_version", "workers", "gpu", "x", "1x", ""]
+)
 
 
 @st.composite

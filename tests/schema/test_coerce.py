@@ -31,14 +31,37 @@ BOOLEAN = {"type": "boolean"}
 CPU = {"type": ["string", "integer", "number"], "x-tau-spelling": "keep"}
 
 
-@pytest.mark.parametrize("spelling", "010 1e3 yes 1.10 0x1F 1_000 2024-01-01 .inf -1 true = 1:30 08 +1 .5".split())
-@pytest.mark.parametrize("schema", [STRING, CPU, {"enum": ["a", "b"]}, {"type": ["string", "number"]}, {"const": "a"}])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "010",
+        "1e3",
+        "yes",
+        "1.10",
+        "0x1F",
+        "1_000",
+        "2024-01-01",
+        ".inf",
+        "-1",
+        "true",
+        "=",
+        "1:30",
+        "08",
+        "+1",
+        ".5",
+    ],
+)
+@pytest.mark.parametrize(
+    "schema", [STRING, CPU, {"enum": ["a", "b"]}, {"type": ["string", "number"]}, {"const": "a"}]
+)
 def test_text_keeps_its_spelling(spelling: str, schema: dict[str, Any]) -> None:
     assert _value(spelling, schema) == (spelling, [])
 
 
 @pytest.mark.parametrize("spelling", ["", "null", "~", "Null", "NULL"])
-@pytest.mark.parametrize("schema", [STRING, CPU, INTEGER, {"type": "object"}, {"type": "array"}, {"enum": ["a"]}])
+@pytest.mark.parametrize(
+    "schema", [STRING, CPU, INTEGER, {"type": "object"}, {"type": "array"}, {"enum": ["a"]}]
+)
 def test_a_missing_value_is_said_to_be_missing(spelling: str, schema: dict[str, Any]) -> None:
     assert _value(spelling, schema) == (None, ["TAU206"])
 
@@ -156,23 +179,35 @@ def test_conditions_may_look_below_and_at_everything() -> None:
     }
     assert _coerce("run: {n: 3}\nx: 1\n", deep).data["x"] == 1
     assert _coerce("run: {n: 1}\nx: 1\n", deep).data["x"] == "1"
-    whole = {"if": {"maxProperties": 1}, "then": {"properties": {"x": STRING}}, "else": {"properties": {"x": INTEGER}}}
+    whole = {
+        "if": {"maxProperties": 1},
+        "then": {"properties": {"x": STRING}},
+        "else": {"properties": {"x": INTEGER}},
+    }
     assert _coerce("x: 1\n", whole).data == {"x": "1"}
     assert _coerce("x: 1\ny: 2\n", whole).data == {"x": 1, "y": 2}
 
 
 def test_alternatives_are_told_apart_by_kind_and_by_fixed_words() -> None:
     def branch(kind: str, inner: dict[str, Any]) -> dict[str, Any]:
-        return {"properties": {"kind": {"const": kind}, "value": inner}, "required": ["kind"], "type": "object"}
+        return {
+            "properties": {"kind": {"const": kind}, "value": inner},
+            "required": ["kind"],
+            "type": "object",
+        }
 
-    schema = {"items": {"oneOf": [branch("text", STRING), branch("count", INTEGER), {"type": "array", "items": STRING}]}}
+    schema = {
+        "items": {
+            "oneOf": [branch("text", STRING), branch("count", INTEGER), {"type": "array", "items": STRING}]
+        }
+    }
     got = _coerce("- {kind: text, value: 010}\n- {kind: count, value: 8}\n- [1.10, no]\n", schema)
     assert got.data == [{"kind": "text", "value": "010"}, {"kind": "count", "value": 8}, ["1.10", "no"]]
     assert got.diagnostics == ()
 
 
 def test_all_parts_of_a_schema_apply() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "$ref": "#/$defs/base",
         "allOf": [{"properties": {"b": {"type": ["string", "integer"]}}}],
         "patternProperties": {"^b": NUMBER},
@@ -180,7 +215,9 @@ def test_all_parts_of_a_schema_apply() -> None:
         "additionalProperties": BOOLEAN,
         "$defs": {"base": {"properties": {"a": STRING}}},
     }
-    got = _coerce("a: 1\nb: 2\nc: [1, 2]\nd: true\n", {**schema, "properties": {**schema["properties"], "a": True}})
+    got = _coerce(
+        "a: 1\nb: 2\nc: [1, 2]\nd: true\n", {**schema, "properties": {**schema["properties"], "a": True}}
+    )
     assert got.data == {"a": "1", "b": 2, "c": ["1", 2], "d": True}
 
 
@@ -194,7 +231,10 @@ def test_letter_case_and_blanks_can_be_folded() -> None:
 def test_refused_and_renamed_keys_are_said_at_the_key() -> None:
     schema = {
         "properties": {
-            "off": {"x-tau-refused": {"id": "TAU220", "message": "no `off`", "hint": "use on"}, "type": "string"},
+            "off": {
+                "x-tau-refused": {"id": "TAU220", "message": "no `off`", "hint": "use on"},
+                "type": "string",
+            },
             "old": {"type": "integer", "deprecated": True, "x-tau-renamed": "new.path"},
         }
     }
@@ -231,7 +271,9 @@ def test_readings_of_strange_numbers() -> None:
     assert readings("0" * 50 + "1") == []
 
 
-_TEXTS = st.sampled_from(["1", "010", "yes", "~", "1.0", ".nan", "x", '"y"', "[1, no]", "{a: 1, b: ~}", "[[a], {a: no}]"])
+_TEXTS = st.sampled_from(
+    ["1", "010", "yes", "~", "1.0", ".nan", "x", '"y"', "[1, no]", "{a: 1, b: ~}", "[[a], {a: no}]"]
+)
 
 
 @given(schemas(draft7=False), _TEXTS, _TEXTS)

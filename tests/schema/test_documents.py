@@ -63,7 +63,10 @@ def test_every_keyword_is_implemented(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_custom_keywords_are_known_and_lead_somewhere(name: str) -> None:
     document = store.document(name)
-    known = {".".join(path) for path in (*index(document.root, document).here, *index(document.root, document).other)}
+    known = {
+        ".".join(path)
+        for path in (*index(document.root, document).here, *index(document.root, document).other)
+    }
     for part in _parts(document.root):
         build(part, document)  # refuses a text that has bounds of a number
         for keyword, value in part.items():
@@ -130,7 +133,13 @@ def test_a_kubernetes_schema_is_found_by_its_names() -> None:
     assert job is not None
     assert job == json.loads((ROOT / "kubernetes/batch/job_v1.json").read_text(encoding="utf-8"))
     assert store.kubernetes("v1", "ConfigMap") is not None
-    for names in [("batch/v1", "Jobs"), ("batch/v2", "Job"), ("../x/v1", "Job"), ("v1", "../../v1/configmap"), ("", "")]:
+    for names in [
+        ("batch/v1", "Jobs"),
+        ("batch/v2", "Job"),
+        ("../x/v1", "Job"),
+        ("v1", "../../v1/configmap"),
+        ("", ""),
+    ]:
         assert store.kubernetes(*names) is None
 
 

@@ -44,12 +44,20 @@ def test_there_are_faults_exactly_where_the_verdict_is_no(schema: dict[str, Any]
 
 @given(schemas(draft7=True), instances)
 @_QUICK
-def test_there_are_faults_exactly_where_the_verdict_is_no_in_draft_7(schema: dict[str, Any], value: Any) -> None:
+def test_there_are_faults_exactly_where_the_verdict_is_no_in_draft_7(
+    schema: dict[str, Any], value: Any
+) -> None:
     _agree(schema, value)
 
 
 def test_the_branch_of_the_right_type_is_explained() -> None:
-    schema = {"oneOf": [{"type": "integer", "minimum": 1}, {"type": "object", "required": ["a"]}, {"type": "object"}]}
+    schema = {
+        "oneOf": [
+            {"type": "integer", "minimum": 1},
+            {"type": "object", "required": ["a"]},
+            {"type": "object"},
+        ]
+    }
     assert _found(schema, 0) == [((), "minimum", None)]
     assert _found(schema, "x") == [((), "type", ("integer", "object"))]
 

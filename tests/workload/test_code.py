@@ -302,9 +302,34 @@ def test_built_in_excludes() -> None:
 def test_the_built_in_list_is_frozen() -> None:
     # Part of run identity 1: an edit here would run code again that nobody touched.
     assert sorted(NAMES) == sorted(
-        ".DS_Store .aws .env .git .gitattributes .gitignore .hg .hypothesis .ipynb_checkpoints .kube .mypy_cache "
-        ".netrc .nox .pytest_cache .ruff_cache .ssh .svn .tau .tau.yaml .tox .venv __pycache__ node_modules "
-        "tau.yaml tau.yml venv".split()
+        [
+            ".DS_Store",
+            ".aws",
+            ".env",
+            ".git",
+            ".gitattributes",
+            ".gitignore",
+            ".hg",
+            ".hypothesis",
+            ".ipynb_checkpoints",
+            ".kube",
+            ".mypy_cache",
+            ".netrc",
+            ".nox",
+            ".pytest_cache",
+            ".ruff_cache",
+            ".ssh",
+            ".svn",
+            ".tau",
+            ".tau.yaml",
+            ".tox",
+            ".venv",
+            "__pycache__",
+            "node_modules",
+            "tau.yaml",
+            "tau.yml",
+            "venv",
+        ]
     )
     assert SUFFIXES == (".pyc", ".pyo", ".egg-info")
     assert {"rendered", "runs", "evidence"} == GENERATED

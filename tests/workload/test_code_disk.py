@@ -17,7 +17,10 @@ from tau_compile.workload.code import git as git_module
 from .memory_tree import asked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tau_compile.diagnostics import Diagnostic
+    from tau_compile.workload.code import Tracked
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -174,9 +177,14 @@ def test_git_that_hangs(repository: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_one_listing_answers_many_questions(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[object] = []
+    calls: list[Sequence[str]] = []
     real = git_module.ls_files
-    monkeypatch.setattr(git_module, "ls_files", lambda root, paths: calls.append(paths) or real(root, paths))
+
+    def counted(root: str, paths: Sequence[str]) -> dict[str, Tracked] | None:
+        calls.append(paths)
+        return real(root, paths)
+
+    monkeypatch.setattr(git_module, "ls_files", counted)
     tree = DiskTree(str(repository))
     answers = [tree.tracked(("w/lib",)) for _ in range(5)]
     assert answers == [answers[0]] * 5

@@ -5,16 +5,12 @@ import hashlib
 import io
 import re
 import zipfile
-from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tau_compile.workload.code import CodeBundle, CodeFile, archive, configmap
 from tau_compile.workload.code.size import archive_size, stored_size
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def bundle(files: dict[str, bytes], executable: tuple[str, ...] = ()) -> CodeBundle:
@@ -50,6 +46,7 @@ def test_keys_that_need_a_digest() -> None:
     assert len({key(p) for p in ("a-/b", "a/-b", "a--/b", "a---b", "a/--b")}) == 5
     assert re.fullmatch(r"train\.py-[0-9a-f]{8}", key("train.py", **{"train.py": "taken"}))
     assert len(key("d/" * 200 + "x")) <= 253
+    assert configmap(bundle({"tau.zip": b""}), {}, ("tau.zip",)).items[0].key != "tau.zip"
     assert re.fullmatch(r"_-[0-9a-f]{8}", key("é"))
     assert re.fullmatch(r"[0-9a-f]{8}", key("..."))
 
@@ -61,7 +58,7 @@ _PATHS = st.lists(st.lists(_NAME, min_size=1, max_size=3).map("/".join), unique=
 @given(_PATHS, st.lists(st.sampled_from(["a", "b", "a--b", "-"]), unique=True))
 @settings(max_examples=300)
 def test_keys_are_valid_and_distinct(paths: list[str], extra: list[str]) -> None:
-    found = configmap(bundle({path: b"x" for path in paths}), dict.fromkeys(extra, "y"))
+    found = configmap(bundle(dict.fromkeys(paths, b"x")), dict.fromkeys(extra, "y"))
     keys = [item.key for item in found.items]
     assert len({*keys, *extra}) == len(keys) + len(extra)
     assert [item.path for item in found.items] == sorted(paths)
@@ -82,7 +79,10 @@ def test_the_archive_is_a_zip_that_never_changes() -> None:
     )
     packed = archive(files)
     assert packed == archive(files)
-    assert hashlib.sha256(packed).hexdigest() == "0c234c2608c8bf90f4d484bca7df5365abd5e9131977216a47a0f00d737e520f"
+    assert (
+        hashlib.sha256(packed).hexdigest()
+        == "0c234c2608c8bf90f4d484bca7df5365abd5e9131977216a47a0f00d737e520f"
+    )
     with zipfile.ZipFile(io.BytesIO(packed)) as found:
         assert found.testzip() is None
         assert {i.filename: found.read(i) for i in found.infolist()} == {

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Collection, Container, Mapping
 
     from tau_compile.workload.code.model import CodeBundle
 
@@ -35,18 +35,20 @@ class ConfigMapData(NamedTuple):
     items: tuple[Item, ...]
 
 
-def configmap(bundle: CodeBundle, extra: Mapping[str, str]) -> ConfigMapData:
-    """Lay the bundle out as a ConfigMap, one key a file; ``extra`` are more texts by key, without items.
+def configmap(bundle: CodeBundle, extra: Mapping[str, str], reserved: Collection[str] = ()) -> ConfigMapData:
+    """Lay the bundle out as a ConfigMap, one key a file.
+
+    ``extra`` are more texts by key, without items; ``reserved`` are keys to leave free for what the caller adds.
 
     A key is the path with ``--`` for ``/``: ``src/model.py`` is ``src--model.py``. Where that would not be
     reversible, or not be a key (letters, digits, ``-``, ``_``, ``.``; 253 at most; not beginning with
-    ``..``), or is taken by ``extra``, the head of a sha256 of the path follows. Contents play no part, so an
+    ``..``), or is taken, the head of a sha256 of the path follows. Contents play no part, so an
     edit never renames a key.
     """
     from binascii import b2a_base64
 
     data, binary, items = dict(sorted(extra.items())), {}, []
-    taken = set(extra)
+    taken = {*extra, *reserved}
     for file in bundle.files:
         key = _key(file.path, taken)
         taken.add(key)

@@ -1,0 +1,1 @@
+URL = 'postgres://me:hunter42@db/metrics'

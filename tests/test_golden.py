@@ -1,0 +1,66 @@
+"""Golden cases: every folder below ``tests/golden`` is a test of the whole program.
+
+``input/`` is a small repository; the command runs in a copy of it, far from this one's own overlays. ``command`` holds the
+arguments (``validate tau.yaml`` without it), ``fill`` makes large files (lines of ``BYTES PATH``) before it runs. ``expected/``
+holds ``stdout``, ``stderr`` (no file: nothing is printed) and ``exit``. ``pytest --update-golden`` rewrites them.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.cli import Outcome, run, run_process
+from tests.support.tools import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CASES = sorted(path for path in (ROOT / "tests" / "golden").iterdir() if (path / "input").is_dir())
+LINE = "# one line of a file that is far too long for what it is meant for\n"
+
+
+def prepare(case: Path, folder: Path) -> list[str]:
+    """Copy the case's input and say how it is called."""
+    shutil.copytree(case / "input", folder, symlinks=True)
+    if (case / "fill").exists():
+        for line in (case / "fill").read_text().splitlines():
+            size, path = line.split(maxsplit=1)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text((LINE * (int(size) // len(LINE) + 1))[: int(size)])
+    command = case / "command"
+    return shlex.split(command.read_text()) if command.exists() else ["validate", "tau.yaml"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_golden(case: Path, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    arguments = prepare(case, tmp_path / "repository")
+    outcome = run(arguments, tmp_path / "repository")
+    assert outcome.exit != 70, outcome.stderr
+    golden(case / "expected" / "stdout", outcome.stdout)
+    golden(case / "expected" / "stderr", outcome.stderr)
+    golden(case / "expected" / "exit", f"{outcome.exit}\n")
+
+
+@pytest.mark.parametrize("name", ["render-job", "render-ray-tune", "tau251-reserved-env"])
+def test_a_process_of_its_own_says_the_same(name: str, tmp_path: Path) -> None:
+    case = ROOT / "tests" / "golden" / name
+    arguments = prepare(case, tmp_path / "repository")
+    # Nothing of the surroundings may show: neither the order of sets nor the locale nor a terminal's colours.
+    outcome = run_process(
+        arguments, tmp_path / "repository", PYTHONHASHSEED="7", LC_ALL="C", TERM="xterm-256color"
+    )
+    assert outcome == expected(case)
+
+
+def expected(case: Path) -> Outcome:
+    """What the case says must come out."""
+    texts = [
+        (case / "expected" / name).read_bytes().decode() if (case / "expected" / name).exists() else ""
+        for name in ("stdout", "stderr")
+    ]
+    return Outcome(int((case / "expected" / "exit").read_text()), *texts)
