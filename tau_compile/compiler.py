@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tau_compile.diagnostics import Diagnostic, has_errors, ordered
 from tau_compile.intent import Intent, read_document, read_intent, told_apart
@@ -20,10 +20,9 @@ from tau_compile.workload.code import CodeBundle, entry_kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from jinja2 import Environment
-
     from tau_compile.policy.overlays import SourceFile
     from tau_compile.policy.resolve import Resolved
+    from tau_compile.render.templates import Templates
     from tau_compile.workload.code import Tree
     from tau_compile.workload.model import Workload
 
@@ -47,15 +46,14 @@ class Repository:
         return load(self.overlay_files, self.packaged)
 
     @cached_property
-    def environment(self) -> Environment:
-        """The template environment, made once; Jinja2 is loaded here and nowhere else."""
-        from tau_compile.render.engine import environment
+    def renderer(self) -> Templates:
+        """The templates, read and compiled at most once."""
+        from tau_compile.render.templates import Templates
 
-        return environment(self.templates)
+        return Templates(self.templates)
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """What became of one tau.yaml: its objects, empty when there are errors, and everything that was said."""
 
     path: str
@@ -126,7 +124,7 @@ def _render(
     zipped = workload.kind == "rayjob" and intent.ships_folder
     files = payload(workload, intent.bundle or CodeBundle((), None), argv, zipped) if argv else None
     run = Run(identity, workload, resolved, files)
-    objects, problems = render(run, repository.environment)
+    objects, problems = render(run, repository.renderer)
     said += problems
     if not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)

@@ -5,7 +5,6 @@ Rooms yield diagnostics and never print or raise them; ``cli`` prints them all a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ class Related(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One problem. ``message`` says what is wrong, ``hint`` what to write instead."""
 
     id: str

@@ -5,8 +5,7 @@ Nothing of the platform takes part, so an intent is the same under every policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tau_compile.diagnostics import Diagnostic, Span, error, has_errors
 from tau_compile.runs.identity import intent_digest, project
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from tau_compile.workload.code import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NamedTuple):
     """One tau.yaml. ``bundle`` is None when the code comes in an image; ``name`` is the run's, with its prefix."""
 
     path: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, ordered
 
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
 
 _COLOURS = {"error": "31", "warning": "33", "info": "36"}
 _WIDTH = 160  # characters of a source line that are shown
+_BEFORE = 40  # of them before the place, where the line is longer
+_LINE_END = re.compile("\r\n|\r|\n")
+_SECRETS = "TAU80"  # ids of diagnostics whose line holds what must not be shown again
+# What JSON leaves as it is and could drive a terminal or reorder what it shows, and halves of characters.
+_UNSAFE = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]")
 
 
 def as_text(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes], colour: bool = False) -> str:
@@ -21,7 +27,8 @@ def as_text(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes], col
 def _block(d: Diagnostic, sources: Mapping[str, bytes], colour: bool) -> str:
     word = f"\x1b[1;{_COLOURS[d.severity]}m{d.severity}\x1b[0m" if colour else d.severity
     lines = [f"{_place(d.span)}{word} {d.id}: {_printable(d.message)}"]
-    lines += _excerpt(d.span, sources)
+    if not d.id.startswith(_SECRETS):
+        lines += _excerpt(d.span, sources)
     if d.hint:
         lines.append(f"  help: {_printable(d.hint)}")
     for related in d.related:
@@ -38,18 +45,27 @@ def _excerpt(span: Span | None, sources: Mapping[str, bytes]) -> list[str]:
     data = sources.get(span.file) if span else None
     if span is None or data is None:
         return []
-    lines = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
+    lines = _LINE_END.split(data.decode("utf-8-sig", "replace"))
     if not 0 < span.line <= len(lines):
         return []
-    line = lines[span.line - 1]
-    start = span.column - 1
-    if start > _WIDTH:
-        return []
+    line, start = lines[span.line - 1], span.column - 1
     end = span.end_column - 1 if span.end_line == span.line else len(line)
-    shown = "".join(c if c.isprintable() else " " for c in line[:_WIDTH])
-    mark = " " * start + "^" * max(1, min(end, len(shown)) - start)
+    first = start - _BEFORE if start > _WIDTH - _BEFORE else 0
+    cut = "…" if first else ""
+    shown = "".join(c if c.isprintable() else " " for c in line[first : first + _WIDTH])
+    mark = " " * _columns(cut + shown[: start - first])
+    mark += "^" * max(1, _columns(shown[start - first : max(end - first, 0)]))
     number = str(span.line)
-    return [f"  {number} | {shown}", f"  {' ' * len(number)} | {mark}"]
+    return [f"  {number} | {cut}{shown}".rstrip(), f"  {' ' * len(number)} | {mark}"]
+
+
+def _columns(text: str) -> int:
+    """The columns that a terminal needs: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _printable(text: str) -> str:
@@ -59,8 +75,6 @@ def _printable(text: str) -> str:
 
 def as_json(diagnostics: Iterable[Diagnostic]) -> str:
     """A JSON object with ``diagnostics`` (places count from 1, ends are exclusive) and ``summary``."""
-    import json
-
     found = ordered(diagnostics)
     body = {
         "diagnostics": [
@@ -78,4 +92,12 @@ def as_json(diagnostics: Iterable[Diagnostic]) -> str:
             severity + "s": sum(d.severity == severity for d in found) for severity in ("error", "warning")
         },
     }
-    return json.dumps(body, ensure_ascii=False, indent=2) + "\n"
+    return json_text(body)
+
+
+def json_text(body: Any) -> str:
+    """A value as indented JSON, with everything escaped that could drive a terminal."""
+    import json
+
+    text = json.dumps(body, ensure_ascii=False, indent=2)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"

@@ -13,6 +13,12 @@ from tau_compile import __version__
 VERBS = {
     "validate": ("validate", "Check tau.yaml files and overlays; write nothing."),
     "render": ("render", "Print the manifests of one tau.yaml."),
+    "build": ("build", "Compile the repository: write rendered/ and runs/."),
+    "check": ("check", "Would a build change anything? Is anything tampered with?"),
+    "list": ("list", "List runs."),
+    "rerun": ("rerun", "Launch a workload once more."),
+    "cancel": ("cancel", "Stop runs."),
+    "adopt": ("adopt", "Record files as they are, so that they are not launched."),
     "migrate": ("migrate", "Turn TauGrid's direct form into the canonical form."),
     "schema": ("schema", "Print a JSON Schema, for editors."),
     "completion": ("completion", "Print the completion script of a shell."),
@@ -60,7 +66,7 @@ class _Verbs(click.Group):
 def cli() -> None:
     """Compile tau.yaml files and policy overlays into plain Kueue and KubeRay manifests.
 
-    Exit codes: 0 fine, 1 the input has errors, 2 wrong usage, 70 a bug in tau-compile.
+    Exit codes: 0 fine, 1 the input has errors, 2 wrong usage, 3 differences, 70 a bug in tau-compile.
     """
 
 

@@ -30,10 +30,10 @@ class Inputs:
         self.settings = self._settings()
         overlays = project.overlay_files(self.root)
         packaged = project.packaged_overlays()
+        templates = project.own_templates(self.root, project.KNOWN_TEMPLATES)
         self.sources = {file.path: file.data for file in (*packaged, *overlays)}
-        self.repository = Repository(
-            overlays, packaged, DiskTree(self.root), project.own_templates(self.root, project.KNOWN_TEMPLATES)
-        )
+        self.sources |= {f"templates/{name}": text.encode() for name, text in templates.items()}
+        self.repository = Repository(overlays, packaged, DiskTree(self.root), templates)
 
     def _settings(self) -> Settings:
         """The project file; when it is wrong nothing can be said about the rest: exit 2."""

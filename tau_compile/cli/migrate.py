@@ -21,8 +21,8 @@ def command(file: str, write: bool) -> None:
 
     Comments and everything that need not change stay as they are; so does the identity of the run.
     """
-    from tau_compile.intent import read_document
     from tau_compile.diagnostics import has_errors
+    from tau_compile.intent import read_document
 
     inputs = Inputs(file)
     name, data = inputs.read(file)
@@ -30,6 +30,7 @@ def command(file: str, write: bool) -> None:
     canonical = read_document(name, data, said)
     if canonical is None or has_errors(said):
         sys.exit(show(said, inputs.sources, "text"))
+    from tau_compile.edit import replace_file
     from tau_compile.migrate import migrate
 
     text = (
@@ -41,24 +42,7 @@ def command(file: str, write: bool) -> None:
         click.echo(text, nl=False)
         return
     if text.encode() != data:
-        _replace(file, text)
+        replace_file(file, text)
     click.echo(
         f"{file}: {'already in the canonical form' if text.encode() == data else 'migrated'}", err=True
     )
-
-
-def _replace(path: str, text: str) -> None:
-    """All or nothing: a new file beside the old one, then a rename."""
-    import os
-    import tempfile
-
-    mode = os.stat(path).st_mode & 0o777
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".tau-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(temporary, mode)
-        os.replace(temporary, os.path.realpath(path))
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -32,14 +32,14 @@ def command(file: str, workspace: str, format: str) -> None:
     if format == "json":
         import json
 
-        from tau_compile.printers import as_json
+        from tau_compile.printers import as_json, json_text
 
         body = {
             "run": compiled.run_id,
             "manifests": list(compiled.objects),
             **json.loads(as_json(compiled.diagnostics)),
         }
-        click.echo(json.dumps(body, ensure_ascii=False, indent=2))
+        click.echo(json_text(body), nl=False)
         sys.exit(1 if has_errors(compiled.diagnostics) else 0)
     if compiled.objects:
         from tau_compile.emit.yaml import dump_all

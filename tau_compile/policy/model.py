@@ -5,16 +5,14 @@ Every value keeps the span of the document that set it, so that a refusal can sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
     from tau_compile.source.nodes import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Taint:
+class Taint(NamedTuple):
     """A node taint; workloads meant for the node tolerate it."""
 
     key: str
@@ -22,8 +20,7 @@ class Taint:
     effect: str
 
 
-@dataclass(frozen=True, slots=True)
-class GpuClass:
+class GpuClass(NamedTuple):
     """One model of GPU node. ``gpus_per_node`` is None when the cluster does not say."""
 
     name: str
@@ -34,8 +31,7 @@ class GpuClass:
     mig_profiles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Flavor:
+class Flavor(NamedTuple):
     """A Kueue ResourceFlavor."""
 
     name: str
@@ -45,8 +41,7 @@ class Flavor:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(NamedTuple):
     """A Kueue ClusterQueue and the (namespace, name) pairs of the LocalQueues that lead to it."""
 
     name: str
@@ -55,24 +50,21 @@ class Queue:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PriorityClass:
+class PriorityClass(NamedTuple):
     """A WorkloadPriorityClass and the PriorityClass of the same name."""
 
     name: str
     tier: str
 
 
-@dataclass(frozen=True, slots=True)
-class Topology:
+class Topology(NamedTuple):
     """A Kueue Topology: (placement word, node label) from the widest level to the narrowest."""
 
     name: str
     levels: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(NamedTuple):
     """Organisation-wide settings."""
 
     name: str
@@ -83,8 +75,7 @@ class Platform:
     defaults: Mapping | None
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """One cluster's catalogue. Versions are strings such as ``1.30``, empty when unknown."""
 
     name: str
@@ -105,8 +96,7 @@ class Cluster:
         return next((c for c in self.gpu_classes if c.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """One team's place. ``cluster`` is empty when the document leaves it to the only one."""
 
     name: str
@@ -123,8 +113,7 @@ class Workspace:
     defaults: Mapping | None
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """A named workload shape (TauGrid's workloadProfile). Empty strings and tuples mean "not fixed" and "everyone"."""
 
     name: str
@@ -144,8 +133,7 @@ class Profile:
     defaults: Mapping | None
 
 
-@dataclass(frozen=True, slots=True)
-class Overlays:
+class Overlays(NamedTuple):
     """All overlay documents of a repository, or the packaged ones."""
 
     platform: Platform

@@ -119,7 +119,8 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     if node is None:
         return []
     if not isinstance(node, Mapping):
-        said.append(error("TAU302", "an overlay is a mapping with apiVersion, kind and metadata", node.span))
+        message = "an overlay is a mapping with apiVersion, kind and metadata"
+        said.append(error("TAU302", message, node.span, "begin the file with `apiVersion: tau-compile/v1`"))
         return []
     kind = node.get("kind")
     word = kind.text if isinstance(kind, Scalar) else ""

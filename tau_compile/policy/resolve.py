@@ -5,23 +5,21 @@ Layers, lowest first: platform, cluster, workspace, profile, tau.yaml. (The buil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.policy import select
 from tau_compile.policy.merge import Layer, Merged, merge
 from tau_compile.policy.profile import layer as profile_layer
 from tau_compile.policy.profile import placement_word, unlike_profile
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Mapping, Scalar, find, spelled
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
     from tau_compile.policy.model import Cluster, Overlays, Platform, Profile, Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A workload's configuration with everything the platform decided.
 
     ``merged.node`` is the canonical tree; ``workload_priority`` and ``pod_priority`` are class names, empty for none.
@@ -118,14 +116,14 @@ def _queue(
             error(
                 "TAU501",
                 f"cluster `{cluster.name}` has no LocalQueue `{given}` in namespace `{space.namespace}`: "
-                "the workload would stay suspended for ever (K38)",
+                "the workload would wait for ever",  # K38
                 asked.span if isinstance(asked, Scalar) else owner_span,
                 f"did you mean `{close}`?"
                 if close
                 else (
                     f"LocalQueues of that namespace: {', '.join(known)}"
                     if known
-                    else "add the LocalQueue under `queues` of the cluster"
+                    else "ask the platform team to list the LocalQueue under `queues` of the cluster"
                 ),
             )
         )
@@ -163,7 +161,8 @@ def _priorities(
                     "TAU502",
                     f"cluster `{cluster.name}` has no priority class for the tier `priority`",
                     tier.span,
-                    "ask the platform team to give a priority class `tier: priority`, or remove the key",
+                    f"remove `{spelled(merged, 'policy.priority_tier')}`, or ask the platform team for a priority class with "
+                    "`tier: priority`",
                 )
             )
     for node in named:
@@ -173,14 +172,14 @@ def _priorities(
                 error(
                     "TAU503",
                     f"cluster `{cluster.name}` has no priority class `{node.text}`: the workload would never "
-                    "be queued (K62)",
+                    "be queued",  # K62
                     node.span,
                     f"did you mean `{close}`?"
                     if close
                     else (
                         f"known: {', '.join(sorted(known))}"
                         if known
-                        else "remove it, or list the class under `priorityClasses` of the cluster"
+                        else "remove it; the platform team lists the classes of a cluster under `priorityClasses`"
                     ),
                 )
             )

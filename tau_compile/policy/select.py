@@ -109,12 +109,13 @@ def profile(overlays: Overlays, merged: Mapping, namespace: str, said: list[Diag
                     said.append(
                         error(
                             "TAU312",
-                            f"profile `{asked.text}` is not meant for this workload: {reasons[asked.text]}",
+                            f"profile `{asked.text}` is not meant for this workload: it {reasons[asked.text]}",
                             asked.span,
                             _applying(reasons),
                             (Related(candidate.span, "the profile"),),
                         )
                     )
+                    return None
                 return candidate
         close = nearest(asked.text, reasons)
         said.append(
@@ -151,7 +152,7 @@ def profile(overlays: Overlays, merged: Mapping, namespace: str, said: list[Diag
                 "TAU314",
                 "no profile applies to this workload",
                 merged.span,
-                f"set policy.team or policy.lane to match one, or ask the platform team: {why}",
+                f"set policy.team or policy.lane, or ask the platform team: {why}",
             )
         )
     return None
@@ -164,13 +165,11 @@ def _why_not(candidate: Profile, namespace: str, team: str, lane: str) -> str:
         ("lane", lane, candidate.lanes),
     )
     reasons = [
-        f"is for {what} {', '.join(allowed)}, not `{value}`"
-        if value
-        else f"is for {what} {', '.join(allowed)}"
+        f"for {what} {' or '.join(f'`{name}`' for name in allowed)}" + (f", not `{value}`" if value else "")
         for what, value, allowed in checks
         if allowed and value not in allowed
     ]
-    return " and ".join(reasons)
+    return f"is {' and '.join(reasons)}" if reasons else ""
 
 
 def _applying(reasons: dict[str, str]) -> str:
@@ -178,7 +177,7 @@ def _applying(reasons: dict[str, str]) -> str:
     return (
         f"profiles that apply: {_list(names)}"
         if names
-        else "no profile applies; set policy.team or policy.lane"
+        else "no profile applies: set policy.team or policy.lane, or ask the platform team"
     )
 
 

@@ -6,8 +6,7 @@ pod template.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tau_compile.data import locate
 from tau_compile.render.argv import encode
@@ -24,8 +23,7 @@ ARCHIVE_FILE = "code.zip"
 _PREFIX = "tau."  # of the keys that are not the user's files
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(NamedTuple):
     """The files of one run. ``scripts`` are texts by file name below /tau/bin; ``archive`` is a zip for Ray, or None."""
 
     bundle: CodeBundle

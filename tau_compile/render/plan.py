@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.policy.resolve import Resolved
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 PEERS_PORT = 29500  # torchrun's rendezvous (demand C1)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """One run to render: its id, the workload, where it goes, and the files it carries (None for an image's own program)."""
 
     id: str

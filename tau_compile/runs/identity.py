@@ -29,7 +29,8 @@ How to compute it, for another implementation:
       IEEE 754 double, in plain notation from 0.0001 upwards (``0.0001``, ``0.5``), below as ``2.5e-05`` or
       ``1e-05``: one digit first, at least two in the exponent. The infinities and "not a number" are the
       texts ``.inf``, ``-.inf``, ``.nan``.
-   f. Nothing else changes: lists keep their order, and empty lists stay.
+   f. A value that ``SYNONYMS`` names for its key becomes the word given there.
+   g. Nothing else changes: lists keep their order, and empty lists stay.
 
 3. Document: a JSON object of two members. ``intent`` is the projection. ``code`` is a list with one ``[path,
    exec bit, sha256 of the content]`` a shipped file, in order of path, the bit as ``true`` or ``false``, the
@@ -86,6 +87,28 @@ QUANTITIES = frozenset(
     }
     | {"runtime.rdma.shm_size"}
 )
+
+# Older words, which are accepted with a warning: who follows the warning does not start another run.
+SYNONYMS: dict[str, dict[str, str]] = {
+    "compute.gpu_resource_mode": {
+        "deviceplugin": "device-plugin",
+        "device": "device-plugin",
+        "nvidia": "device-plugin",
+        "nvidia.com/gpu": "device-plugin",
+        "gpu": "device-plugin",
+        "mig-slice": "mig",
+    },
+    "policy.gpu_class": {
+        "a100-nvlink-80gb": "a100-80gb",
+        "h100-standalone-95gb": "h100-95gb",
+        "h200-nvlink-141gb": "h200-141gb",
+    },
+    "policy.topology": {
+        "independent": "unconstrained",
+        "single-node-nvlink": "same-host",
+        "multi-node-nccl": "same-network-domain",
+    },
+}
 
 _FREE = "execution.configs"
 _NANO = 10**9
@@ -150,6 +173,8 @@ def _value(value: Any, path: str) -> Any:
         return _quantity(value)
     if isinstance(value, list):
         return [_value(item, f"{path}[]") for item in value]
+    if isinstance(value, str) and path in SYNONYMS:
+        return SYNONYMS[path].get(value, value)
     return _scalar(value)
 
 

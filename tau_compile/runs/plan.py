@@ -262,7 +262,9 @@ class _Planner:
 def _latest(records: list[Record]) -> list[Record]:
     """Records of one workload that no other follows; several when branches launched side by side. Active ones come last."""
     followed = {r.supersedes for r in records}
-    return sorted((r for r in records if r.run not in followed), key=lambda r: (r.state == "active", r.attempt, r.run))
+    return sorted(
+        (r for r in records if r.run not in followed), key=lambda r: (r.state == "active", r.attempt, r.run)
+    )
 
 
 def gone_from_catalogue(records: Iterable[Record], problems: Callable[[Record], str]) -> list[Diagnostic]:

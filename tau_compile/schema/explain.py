@@ -71,7 +71,11 @@ def _type_hint(fault: Fault, path: str) -> str:
         and not note(fault, "x-tau-sensitive")
     ):
         return f"write a list: `{key}: [{words.spelled(fault.value)[:60]}]`"
-    return ""
+    if set(fault.detail) == {"object"}:
+        return "write keys of its own below it, indented"
+    if set(fault.detail) == {"array"}:
+        return "write a list: items below it, each behind `- `"
+    return f"write {words.types(fault.detail)}"
 
 
 def _numeric(text: str) -> bool:
@@ -85,12 +89,12 @@ def _numeric(text: str) -> bool:
 def _choice(fault: Fault, name: str, path: str) -> Said:
     schema = fault.holders[-1]
     allowed = schema["enum"] if fault.keyword == "enum" else [schema["const"]]
-    hint = ""
+    hint = "write one of them" if len(allowed) > 1 else f"write {words.choices(allowed)}"
     if isinstance(fault.value, str) and len(allowed) > 1:
         texts = [item for item in allowed if isinstance(item, str)]
         same = [item for item in texts if item.casefold() == fault.value.strip().casefold()]
         close = nearest(fault.value, texts)
-        hint = f"write `{same[0]}`" if same else f"did you mean `{close}`?" if close else ""
+        hint = f"write `{same[0]}`" if same else f"did you mean `{close}`?" if close else hint
     return Said("TAU203", f"{name} must be {words.choices(allowed)}, not {_value(fault)}", hint)
 
 
@@ -100,12 +104,14 @@ def _missing(fault: Fault, name: str, path: str) -> Said:
 
 def _alternatives(fault: Fault, name: str, path: str) -> Said:
     wanted = [words.either((f"`{below(path, key)}`" for key in group), "and") for group in fault.detail]
-    return Said("TAU204", f"{words.either(wanted)} is missing")
+    return Said("TAU204", f"{words.either(wanted)} is missing", "add one of them")
 
 
 def _dependent(fault: Fault, name: str, path: str) -> Said:
     present, missing = fault.detail
-    return Said("TAU204", f"`{below(path, missing)}` is missing: `{below(path, present)}` needs it")
+    return Said(
+        "TAU204", f"`{below(path, missing)}` is missing: `{below(path, present)}` needs it", f"add `{missing}`"
+    )
 
 
 def _unknown(fault: Fault, name: str, path: str) -> Said:
@@ -119,28 +125,28 @@ def _forbidden(fault: Fault, name: str, path: str) -> Said:
 def _not(fault: Fault, name: str, path: str) -> Said:
     expects = note(fault, "x-tau-expects")
     if expects:
-        return Said("TAU207", f"{name}: expected {expects}")
+        return Said("TAU207", f"{name} cannot be used like this", f"write {expects}")
     keys = fault.detail.get("required", ()) if isinstance(fault.detail, dict) else ()
     shown = [f"`{below(path, key)}`" for key in keys]
     if len(shown) > 1:
         return Said("TAU207", f"{words.either(shown, 'and')} exclude each other", "remove one of them")
-    return Said("TAU207", f"{shown[0] if shown else name} cannot be used like this")
+    return Said("TAU207", f"{shown[0] if shown else name} cannot be used like this", "remove it")
 
 
 def _one_of(fault: Fault, name: str, path: str) -> Said:
     expects = note(fault, "x-tau-expects")
     if expects:
-        return Said("TAU207", f"{name}: expected {expects}")
+        return Said("TAU207", f"{name} cannot be used like this", f"write {expects}")
     keys = [key for option in fault.detail if isinstance(option, dict) for key in option.get("required", ())]
     if keys:
         shown = [f"`{below(path, key)}`" for key in dict.fromkeys(keys)]
         return Said("TAU207", f"{words.either(shown, 'and')} exclude each other", "keep one of them")
-    return Said("TAU207", f"{name} fits more than one of its forms")
+    return Said("TAU207", f"{name} fits more than one of its forms", "keep to one of them")
 
 
 def _any_of(fault: Fault, name: str, path: str) -> Said:
     expects = note(fault, "x-tau-expects") or words.either(expected(branch[0]) for branch in fault.detail)
-    return Said("TAU205", f"{name}: expected {expects}, found {_value(fault)}")
+    return Said("TAU205", f"{name} cannot be {_value(fault)}", f"write {expects}")
 
 
 def expected(fault: Fault) -> str:
@@ -171,12 +177,17 @@ def _bound(fault: Fault, name: str, path: str) -> Said:
     for ending, noun in _SIZES.items():
         if keyword in (f"min{ending}", f"max{ending}"):
             if not value:
-                return Said("TAU205", f"{name} is empty", f"expected {expected(fault)}")
+                return Said("TAU205", f"{name} is empty", f"write {expected(fault)}")
             allowed = words.between(schema.get(f"min{ending}"), schema.get(f"max{ending}"), noun)
-            return Said("TAU205", f"{name} has {words.count(len(value), noun)}, allowed are {allowed}")
+            cure = "remove some" if keyword.startswith("max") else "add more"
+            return Said(
+                "TAU205", f"{name} has {words.count(len(value), noun)}, allowed are {allowed}", cure
+            )
     if keyword in _MORE or keyword == "multipleOf":
-        return Said("TAU205", f"{name} must be {expected(fault)}, not {_value(fault)}")
-    return Said("TAU205", f"{name}: expected {expected(fault)}, found {_value(fault)}")
+        cure = "write a larger one" if keyword in ("minimum", "exclusiveMinimum") else "write a smaller one"
+        cure = "round it" if keyword == "multipleOf" else cure
+        return Said("TAU205", f"{name} must be {expected(fault)}, not {_value(fault)}", cure)
+    return Said("TAU205", f"{name} cannot be {_value(fault)}", f"write {expected(fault)}")
 
 
 def _repeated(fault: Fault, name: str, path: str) -> Said:
@@ -186,14 +197,12 @@ def _repeated(fault: Fault, name: str, path: str) -> Said:
 
 def _contains(fault: Fault, name: str, path: str) -> Said:
     expects = note(fault, "x-tau-expects")
-    return Said(
-        "TAU205", f"{name}: expected {expects}" if expects else f"{name} lacks an item of the expected kind"
-    )
+    return Said("TAU205", f"{name} lacks an item of the expected kind", f"add {expects or 'one'}")
 
 
 def _name(fault: Fault, name: str, path: str) -> Said:
     inner = fault._replace(keyword=fault.detail)
-    return Said("TAU205", f"the key {name} is not allowed: expected {expected(inner)}")
+    return Said("TAU205", f"the key {name} is not allowed", f"use {expected(inner)}")
 
 
 _SAY = {

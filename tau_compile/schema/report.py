@@ -42,7 +42,8 @@ def report(node: Node, schema: Prepared, coerced: Coerced, file_kind: str) -> li
         else:
             out.append(_other(fault, place))
     if not out and not coerced.diagnostics:  # never let pass what the verdict refused
-        out.append(error("TAU202", f"this is not a valid {file_kind}", trail(node, ())[0].head))
+        hint = "compare it with the schema: `tau-compile schema`"
+        out.append(error("TAU202", f"this is not a valid {file_kind}", trail(node, ())[0].head, hint))
     return out
 
 
@@ -79,14 +80,15 @@ def _unknown(fault: Fault, mapping: Place, index: known.Index, compare: bool) ->
 def _missing(fault: Fault, mapping: Place, index: known.Index) -> Diagnostic:
     said = explain(fault, mapping.path)
     found = index.here.get(_names(fault, fault.detail))
-    hint = ""
+    hint = f"add `{fault.detail}`"
     if found:
         examples, about, more = found.note("examples"), found.note("description"), found.note("x-tau-hint")
         const = found.note("const")
         example = examples[0] if examples else const
-        hint = (
-            f"add `{fault.detail}: {spelled(example)}`" if example is not None else (about or "").rstrip(".")
-        )
+        if example is not None:
+            hint = f"add `{fault.detail}: {spelled(example)}`"
+        elif about:
+            hint += f": {about[0].lower() if about[1:2].islower() else about[0]}{about[1:].rstrip('.')}"
         hint = "; ".join(part for part in (hint, more) if part)
     return error(said.id, said.message, mapping.head, hint)
 

@@ -318,8 +318,9 @@ class Composer:
         # behind the colon, so the place is looked up.
         last = self._last
         gap = self.text[last.index : skip_to_key(self.text, last.index)]
-        place = self._char(*advance(last.line + 1, last.column + 1, gap))
-        self._stop(error("TAU114", "the key is missing", place, "write it before the colon"))
+        place = advance(last.line + 1, last.column + 1, gap)
+        span = Span(self.file, *place, *place)
+        self._stop(error("TAU114", "the key is missing", span, "write it before the colon"))
 
     def _char(self, line: int, column: int) -> Span:
         return Span(self.file, line, column, line, column + 1)

@@ -18,6 +18,7 @@ class Fields:
         self.span = node.span
         self.moves: list[tuple[str, str]] = []
         self.added: list[tuple[str, str]] = []
+        self.dropped: list[str] = []
         self._sections: dict[str, Entry] = {}
         self._entries: dict[str, Entry] = {}
         for entry in node.entries:
@@ -40,6 +41,11 @@ class Fields:
     def remove(self, path: str) -> None:
         """Take a field out."""
         self._entries.pop(path, None)
+
+    def drop(self, path: str) -> None:
+        """Take a field out that has no effect of its own."""
+        self.dropped.append(path)
+        self.remove(path)
 
     def move(self, source: str, target: str, value: Node | None = None) -> None:
         """Give a field another path; its key remembers the one that was written."""

@@ -61,13 +61,15 @@ _SIZES = (
 class Canonical(NamedTuple):
     """A tau.yaml in the canonical form, and what was said on the way.
 
-    ``moves`` are (path as written, canonical path) pairs, ``added`` the values that the direct form implies.
+    ``moves`` are (path as written, canonical path) pairs, ``added`` the values that the direct form implies, ``dropped`` the
+    paths that had no effect.
     """
 
     node: Mapping
     form: Form
     moves: tuple[tuple[str, str], ...]
     added: tuple[tuple[str, str], ...]
+    dropped: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -80,6 +82,12 @@ def form_of(node: Mapping) -> Form:
     if any(engine is not None and not _is_null(engine) for engine in engines):
         return "direct"
     return "canonical"
+
+
+def is_direct(canonical: Mapping) -> bool:
+    """Whether a canonical tree was written in the direct form: then `schema_version` is implied, and stands nowhere."""
+    version = canonical.entry("schema_version")
+    return version is not None and version.key.span == canonical.span
 
 
 def to_canonical(node: Mapping) -> Canonical:
@@ -96,7 +104,7 @@ def to_canonical(node: Mapping) -> Canonical:
         _direct_storage(fields, said)
         fields.remove("schema_version")
         fields.add("schema_version", "1", node.span)
-    return Canonical(fields.build(), form, tuple(fields.moves), tuple(fields.added), tuple(said))
+    return _result(fields, form, said)
 
 
 def canonical_defaults(node: Mapping) -> Canonical:
@@ -107,7 +115,13 @@ def canonical_defaults(node: Mapping) -> Canonical:
     for target, spellings in SPELLINGS:
         _merge_spellings(fields, target, spellings, said)
     fold_env(fields, said)
-    return Canonical(fields.build(), "canonical", tuple(fields.moves), (), tuple(said))
+    return _result(fields, "canonical", said)
+
+
+def _result(fields: Fields, form: Form, said: list[Diagnostic]) -> Canonical:
+    return Canonical(
+        fields.build(), form, tuple(fields.moves), tuple(fields.added), tuple(fields.dropped), tuple(said)
+    )
 
 
 def _is_null(node: Node) -> bool:
@@ -142,8 +156,10 @@ def _merge_spellings(fields: Fields, target: str, spellings: tuple[str, ...], sa
                         (Related(winner.key.span, f"`{present[0]}` is set here"),),
                     )
                 )
-        fields.remove(path)
-    fields.move(present[0], target)
+        fields.drop(path)
+    # `normal` is TauGrid's older word for the tier `default` (taugrid-config 2.2).
+    normal = target == "policy.priority_tier" and _text(winner.value) == "normal"
+    fields.move(present[0], target, Scalar(winner.value.span, "default", False) if normal else None)
 
 
 def _merge_kinds(fields: Fields, said: list[Diagnostic], form: Form) -> None:
@@ -186,7 +202,7 @@ def _merge_kinds(fields: Fields, said: list[Diagnostic], form: Form) -> None:
     if present:
         kind, span = kinds[present[0]], fields.entry(present[0]).value.span
         for path in present[1:]:
-            fields.remove(path)
+            fields.drop(path)
         fields.move(present[0], "run.workload_kind", Scalar(span, kind, False))
     elif form == "direct":
         fields.add("run.workload_kind", "rayjob" if _looks_like_ray(fields) else "job", fields.span)
@@ -256,16 +272,30 @@ def _direct_ray_compute(fields: Fields, said: list[Diagnostic]) -> None:
     elif not _sized_elsewhere(fields):
         # In the direct form a Ray worker has one GPU unless told otherwise (taugrid-config 8.2, trap 2).
         fields.add("compute.gpus", "1", fields.span)
+    own = {size: [p for p in ("head", "worker") if fields.get(f"compute.{p}_{size}") is not None] for size, _ in _SIZES}
     for size, canonical in _SIZES:
         shared = fields.get(f"compute.{size}")
+        # A shared limit belongs to the shared request, not to a request of the pod's own.
+        taken = {*own[size], *own[size.replace("_limit", "_request")]}
         for part in ("head", "worker"):
-            path, target = f"compute.{part}_{size}", f"compute.{part}_{canonical}"
-            if fields.get(path) is not None:
-                fields.move(path, target)
-            elif shared is not None:
+            target = f"compute.{part}_{canonical}"
+            if part in own[size]:
+                fields.move(f"compute.{part}_{size}", target)
+            elif shared is not None and part not in taken:
                 fields.copy(f"compute.{size}", target)
-        if shared is not None:
-            fields.remove(f"compute.{size}")
+        if shared is None:
+            continue
+        if len(taken) == 2:
+            said.append(
+                warning(
+                    "TAU903",
+                    f"`compute.{size}` has no effect: the Ray head and the workers have sizes of their own",
+                    fields.entry(f"compute.{size}").key.span,
+                    "remove the line",
+                )
+            )
+            fields.drop(f"compute.{size}")
+        fields.remove(f"compute.{size}")
 
 
 def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:

@@ -109,8 +109,7 @@ def _pip(view: View, kind: Kind, submission_mode: str) -> tuple[str, ...]:
         if kind == "rayjob" and submission_mode == "K8sJobMode" and ("$" in text or "`" in text):
             view.error(
                 "TAU611",
-                "Ray's submitter passes requirements through a shell, which would expand `$` and back-ticks "
-                "(R38)",
+                "Ray passes requirements through a shell, which would expand `$` and back-ticks",  # R38
                 item.span,
                 "write the requirement without them",
             )
@@ -169,7 +168,7 @@ def _check_multikueue(view: View, resolved: Resolved, count: int, kind: Kind) ->
             f"{count} nodes",
             view.span("execution.nodes"),
             "use a RayJob, one node, or another profile",
-            (Related(profile.span, "the profile"),),
+            (Related(profile.span, f"profile `{profile.name}`"),),
         )
 
 
@@ -189,4 +188,4 @@ def _check_credentials(view: View) -> None:
         for e in (configs.entries if configs else ())
         if isinstance(e.value, Scalar)
     ]
-    view.said.extend(credentials.find(flags))
+    view.said.extend(credentials.find(flags, "setting"))

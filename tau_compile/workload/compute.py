@@ -43,14 +43,36 @@ def read_sizes(view: View, kind: Kind, gpus: int) -> tuple[Size, Size]:
                     "TAU256",
                     f"compute.{field}",
                     "{} sizes a RayJob, and this is a Job",
-                    "write `cpus` and `memory` under compute (`cpu_request` and `memory_request` in the direct form)",
+                    f"write `{view.call('compute.cpus')}` and `{view.call('compute.memory')}`",
                 )
         size = _size(view, "", "", GPU_DEFAULT if gpus else JOB_CPU_DEFAULT, ray=False)
         return size, size
     default = GPU_DEFAULT if gpus else RAY_CPU_DEFAULT
     split = any(view.has(f"compute.{field}") for field in _WORKER_FIELDS)
     worker = _size(view, "worker_", "", default, ray=True)
+    if split:
+        _unused(view)
     return worker, _size(view, "head_", "" if split else None, HEAD_DEFAULT, ray=True)
+
+
+def _unused(view: View) -> None:
+    """Say which shared sizes neither the head nor the workers take, as both have sizes of their own."""
+    for field, request in (
+        ("cpus", "cpus"),
+        ("cpu_limit", "cpus"),
+        ("memory", "memory"),
+        ("memory_limit", "memory"),
+    ):
+        taken = [
+            any(view.has(f"compute.{part}_{name}") for name in (field, request)) for part in ("head", "worker")
+        ]
+        if view.has(f"compute.{field}") and all(taken):
+            view.warning(
+                "TAU903",
+                f"`compute.{field}` has no effect: the Ray head and the workers have sizes of their own",
+                view.key_span(f"compute.{field}"),
+                "remove the line",
+            )
 
 
 def _size(view: View, prefix: str, fallback: str | None, default: tuple[str, str], ray: bool) -> Size:
@@ -72,14 +94,15 @@ def _size(view: View, prefix: str, fallback: str | None, default: tuple[str, str
     ):
         if limit is not None and limit < request:
             place, origin = path(field, asked), path(asked, asked)
-            related = (Related(view.span(origin), "the request"),) if view.has(origin) else ()
+            given = view.has(origin)
             view.error(
                 "TAU288",
-                f"`{view.name(place)}` is {limit.canonical()}, below the request of "
-                f"{request.canonical()} (J41)",
+                f"`{view.name(place)}` is {limit.canonical()}, below the {'request' if given else 'default request'} of "
+                f"{request.canonical()}",  # J41
                 view.span(place),
-                f"raise it to {request.canonical()} or more, or leave it out",
-                related,
+                f"raise it to {request.canonical()} or more, or "
+                + ("leave it out" if given else f"set `{view.call(origin)}` too"),
+                (Related(view.span(origin), "the request"),) if given else (),
             )
     return Size(
         cpu.canonical(),
@@ -135,7 +158,7 @@ def read_gpus(view: View, kind: Kind, cluster: Cluster) -> Gpu:
             "TAU278",
             f"`mig_profile: {profile}` and no GPUs",
             view.span("compute.mig_profile"),
-            "set the number of slices of each pod: `compute.gpus` (`gpus_per_worker` in the direct form)",
+            f"set the number of slices of each pod: `{view.call('compute.gpus')}: 1`",
         )
     if name in ("", "any"):
         resource = f"nvidia.com/mig-{profile}" if profile else "nvidia.com/gpu"
@@ -158,7 +181,7 @@ def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) 
             else (
                 f"known: {', '.join(sorted(names))}"
                 if names
-                else "write `any`, or list the class under `gpuClasses` of the cluster"
+                else "write `any`; the platform team lists the classes of a cluster under `gpuClasses`"
             ),
         )
         return Gpu("nvidia.com/gpu", count, name, ())
@@ -174,16 +197,16 @@ def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) 
         view.error(
             "TAU505",
             f"{count} GPUs in one pod, and a node of class `{name}` has {known.gpus_per_node}: "
-            "the pod could never be placed (B-12)",
+            "the pod could never be placed",  # B-12
             view.span("compute.gpus"),
             f"ask for at most {known.gpus_per_node} here, and for more nodes or workers",
         )
-    if not count:
+    if not count and view.own(path):
         view.warning(
             "TAU902",
-            f"`gpu_class: {name}` and no GPUs",
+            f"`{path}: {view.text(path)}` and no GPUs",
             view.span(path),
-            "set `compute.gpus`, or remove the class",
+            f"set `{view.call('compute.gpus')}`, or remove the class",
         )
     resource = f"nvidia.com/mig-{profile}" if profile else known.resource
     return Gpu(resource, count, name, known.node_labels)
@@ -216,7 +239,7 @@ def _shape(view: View) -> tuple[int, str]:
             view.span("policy.shape"),
             "write the GPUs of one node, such as 8xa100-80gb, and the number of nodes or workers elsewhere",
         )
-        return count, name
+        return max(count, 1), name
     if view.has("compute.gpus") and count != shaped:
         view.error(
             "TAU280",
@@ -247,6 +270,6 @@ def check_counts(view: View, kind: Kind) -> int:
             "TAU254",
             "compute.workers",
             "{} counts Ray workers, and this is a Job",
-            "write `execution: {launcher: torchrun, nodes: N}`, or make it a RayJob",
+            f"write `execution: {{launcher: torchrun, nodes: {workers}}}`, or `{view.call('run.workload_kind')}: rayjob`",
         )
     return view.integer("execution.nodes", 1)

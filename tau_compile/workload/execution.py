@@ -83,7 +83,7 @@ def _launcher(view: View, kind: Kind) -> Launcher:
             "TAU257",
             f"launcher `{given}` does not start a {engine}",
             view.span("execution.launcher"),
-            f"write {' or '.join(f'`{word}`' for word in allowed)}, or make this a `{other}`",
+            f"write {' or '.join(f'`{word}`' for word in allowed)}, or `{view.call('run.workload_kind')}: {other}`",
         )
         return allowed[0]
     return next(word for word in allowed if word == given)
@@ -128,7 +128,7 @@ def _processes(view: View, launcher: Launcher, gpus: int) -> int:
     elif gpus and given < gpus:
         view.warning(
             "TAU901",
-            f"{given} processes on each node leave {gpus - given} of {gpus} GPUs idle (B-32)",
+            f"{given} processes on each node leave {gpus - given} of {gpus} GPUs idle",  # B-32
             view.span("execution.processes_per_node"),
             "leave it out: one process for each GPU is the default",
         )

@@ -46,7 +46,7 @@ def read_deadline(view: View, kind: Kind, submission_mode: str) -> int | None:
     ):
         view.error(
             "TAU610",
-            "this platform submits Ray jobs over HTTP, which never gives up by itself (R44)",
+            "this platform starts Ray programs over HTTP, which never gives up by itself",
             view.node.span,
             "add `run: {max_duration: 24h}`",
         )
@@ -69,7 +69,7 @@ def read_ttl(view: View, kind: Kind) -> None:
         view.warning(
             "TAU720",
             "a finished Job stays until its run is retired: deleting it by a TTL would make the GitOps "
-            "agent run it again (G6)",
+            "agent run it again",
             view.key_span(path),
             "remove the line",
         )
@@ -167,7 +167,7 @@ def read_rdma(view: View, restricted: bool, size: Size) -> tuple[Rdma | None, st
     if restricted:
         view.error(
             "TAU292",
-            "RDMA needs rights that restricted pod security forbids (B-61)",
+            "RDMA needs rights that restricted pod security forbids",  # B-61
             view.span("runtime.rdma.enabled"),
             "remove `runtime.security`, or turn RDMA off",
             (Related(view.span("runtime.security.mode"), "restricted here"),),
@@ -178,9 +178,9 @@ def read_rdma(view: View, restricted: bool, size: Size) -> tuple[Rdma | None, st
     if quantity is not None and view.has("runtime.rdma.shm_size") and quantity > parse(size.memory_limit):
         view.error(
             "TAU292",
-            f"shared memory of {text} does not fit into the memory limit of {size.memory_limit} (B-34)",
+            f"shared memory of {text} does not fit into the memory limit of {size.memory_limit}",  # B-34
             view.span("runtime.rdma.shm_size"),
-            "raise compute.memory, or make it smaller",
+            f"raise `{view.call('compute.memory')}`, or make it smaller",
         )
     return Rdma(resource, view.integer("runtime.rdma.count", 1)), quantity.canonical() if quantity else ""
 

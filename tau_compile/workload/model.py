@@ -6,7 +6,7 @@ Amounts are canonical Kubernetes quantities as strings, durations are whole seco
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
@@ -15,8 +15,7 @@ Kind = Literal["job", "rayjob"]
 Launcher = Literal["python", "torchrun", "ray-train", "ray-tune"]
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """Requests and limits of one container, GPUs apart."""
 
     cpu: str
@@ -35,8 +34,7 @@ class Gpu:
     node_labels: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Toleration:
+class Toleration(NamedTuple):
     """One toleration; an empty value means ``operator: Exists``."""
 
     key: str
@@ -44,8 +42,7 @@ class Toleration:
     effect: str
 
 
-@dataclass(frozen=True, slots=True)
-class EnvVar:
+class EnvVar(NamedTuple):
     """An environment variable: a literal value, or (Secret, key) when ``secret`` is given."""
 
     name: str
@@ -53,8 +50,7 @@ class EnvVar:
     secret: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     """One PersistentVolumeClaim in the container."""
 
     name: str
@@ -63,8 +59,7 @@ class Mount:
     read_only: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Asset:
+class Asset(NamedTuple):
     """Files copied out of an image."""
 
     name: str
@@ -73,8 +68,7 @@ class Asset:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(NamedTuple):
     """What outlives the run. ``output`` is empty when nothing is written; ``staging`` when results are not staged."""
 
     data_claim: str
@@ -85,16 +79,14 @@ class Storage:
     assets: tuple[Asset, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceImage:
+class SourceImage(NamedTuple):
     """Code taken from an image."""
 
     image: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tune:
+class Tune(NamedTuple):
     """A Ray Tune search; ``space`` is JSON text."""
 
     metric: str
@@ -104,8 +96,7 @@ class Tune:
     space: str
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """What is started, and how.
 
     ``entrypoint`` is as the user wrote it, empty for an image's own entry point. ``launcher_args`` belong to torchrun,
@@ -123,8 +114,7 @@ class Program:
     tune: Tune | None
 
 
-@dataclass(frozen=True, slots=True)
-class Profiler:
+class Profiler(NamedTuple):
     """A profiler around the program; times in seconds, 0 for none."""
 
     mode: str
@@ -133,8 +123,7 @@ class Profiler:
     active: int
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     """What is tried again after a failure; times in seconds."""
 
     attempts: int

@@ -107,17 +107,18 @@ def read_topology(view: View, resolved: Resolved, flavors: tuple[Flavor, ...]) -
         return (f"{_PREFIX}required-topology", level)
     if view.integer("compute.gpus", 0) and not topologies and word == "same-host" and _one_pod(view):
         return None  # a single pod is on one host by itself
+    # Kueue would never admit it (K146).
     offered = sorted({name for t in topologies for name, _ in t.levels if name})
     view.error(
         "TAU504",
         f"placement `{word}` needs a topology, and queue `{resolved.queue}` of cluster "
-        f"`{resolved.cluster.name}` offers {', '.join(offered) if offered else 'none'} (K146)",
+        f"`{resolved.cluster.name}` offers {', '.join(offered) if offered else 'none'}",
         view.span("policy.topology"),
         "write `unconstrained`, "
         + (
             f"or one of {', '.join(offered)}"
             if offered
-            else "or give a flavor of the queue a topology with that level"
+            else "or ask the platform team to give a flavor of the queue a topology with that level"
         ),
     )
     return None

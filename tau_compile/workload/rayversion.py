@@ -30,7 +30,7 @@ def read_ray_version(view: View, image: str) -> str:
     if not version and image:
         view.warning(
             "TAU605",
-            f"the image does not tell its Ray version; {DEFAULT} is assumed (B-52)",
+            f"the image's tag does not tell its Ray version; {DEFAULT} is assumed",
             view.span("runtime.image"),
             "use an image whose tag holds it, such as :py3.12-ray2.56.0",
         )

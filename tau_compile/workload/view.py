@@ -8,10 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.source.forms import is_direct
 from tau_compile.source.nodes import Mapping, Node, Scalar, Sequence, find, find_entry, spelled
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
+
+# What the direct form calls a canonical path, where the two differ.
+_DIRECT = {
+    "run.workload_kind": "engine",
+    "compute.cpus": "compute.cpu_request",
+    "compute.memory": "compute.memory_request",
+    "compute.worker_cpus": "compute.worker_cpu_request",
+    "compute.worker_memory": "compute.worker_memory_request",
+    "compute.head_cpus": "compute.head_cpu_request",
+    "compute.head_memory": "compute.head_memory_request",
+}
 
 
 class View:
@@ -24,6 +36,11 @@ class View:
     def has(self, path: str) -> bool:
         """Whether the path is set."""
         return find(self.node, path) is not None
+
+    def own(self, path: str) -> bool:
+        """Whether the workload's own file sets the path, and not an overlay."""
+        node = find(self.node, path)
+        return node is not None and node.span.file == self.node.span.file
 
     def text(self, path: str, default: str = "") -> str:
         """The scalar at a path, as spelled."""
@@ -68,15 +85,31 @@ class View:
         """The path as the user spelled it."""
         return spelled(self.node, path)
 
+    def call(self, path: str) -> str:
+        """What a path is called in the form of this file, for advice about keys that it may not have."""
+        if not is_direct(self.node):
+            return path
+        if path == "compute.gpus" and self.word("run.workload_kind") == "rayjob":
+            return "compute.gpus_per_worker"
+        return _DIRECT.get(path, path)
+
     def error(self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()) -> None:
-        """Report an error."""
-        self.said.append(error(id, message, span, hint, related))
+        """Report an error. About what an overlay set, it stands at the workload and shows the overlay's place too."""
+        self.said.append(error(id, message, *self._place(span, hint, related)))
 
     def warning(
         self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()
     ) -> None:
-        """Report a warning."""
-        self.said.append(warning(id, message, span, hint, related))
+        """Report a warning, placed as an error is."""
+        self.said.append(warning(id, message, *self._place(span, hint, related)))
+
+    def _place(
+        self, span: Span, hint: str, related: tuple[Related, ...]
+    ) -> tuple[Span, str, tuple[Related, ...]]:
+        if span.file == self.node.span.file:
+            return span, hint, related
+        others = tuple(other for other in related if other.span != span)
+        return self.node.span, hint, (Related(span, "set here"), *others)
 
     def refuse_key(
         self, id: str, path: str, message: str, hint: str, related: tuple[Related, ...] = ()

@@ -78,15 +78,21 @@ def _schema(depth: int, refs: bool, draft7: bool) -> st.SearchStrategy[Any]:
     nested = st.lists(chosen, min_size=1, max_size=3).map(
         lambda parts: {k: v for d in parts for k, v in d.items()}
     )
-    if "contains" in inner and not draft7:
-        nested = nested.map(
-            lambda d: d if "contains" in d else {k: v for k, v in d.items() if "Contains" not in k}
-        )
+    nested = nested.map(_sensible)
     branches = [leaf, nested, st.builds(lambda a, b: {**a, **b}, leaf, nested)]
     if refs:
         target = "#/definitions/x" if draft7 else "#/$defs/x"
         branches.append(st.just({"$ref": target}))
     return st.one_of(*branches)
+
+
+def _sensible(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the companions of keywords that are not there; the reference trips over some of them."""
+    if "contains" not in schema:
+        schema = {key: value for key, value in schema.items() if "Contains" not in key}
+    if "additionalItems" in schema and not isinstance(schema.get("items"), list):
+        schema = {key: value for key, value in schema.items() if key != "additionalItems"}
+    return schema
 
 
 def _leaf(draft7: bool) -> st.SearchStrategy[dict[str, Any]]:

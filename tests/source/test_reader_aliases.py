@@ -13,7 +13,7 @@ from tau_compile.source.scalars import plain_data
 
 def load(text: str) -> Mapping:
     for loader in ("c", "python"):
-        result = read(text.encode(), "f", loader=loader)  # type: ignore[arg-type]
+        result = read(text.encode(), "f", loader=loader)
         assert result.diagnostics == ()
     assert isinstance(result.node, Mapping)
     return result.node

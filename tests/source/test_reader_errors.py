@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tau_compile.codes import CODES
-from tau_compile.diagnostics import Diagnostic
 from tau_compile.source.reader import Limits, read
+
+if TYPE_CHECKING:
+    from tau_compile.diagnostics import Diagnostic
 
 # name: (text, [(id, line, column, end line, end column, words of the hint)])
 Expected = list[tuple[str, int, int, int, int, str]]
@@ -95,8 +99,8 @@ CASES: dict[str, tuple[bytes | str, Expected]] = {
     "mapping as a key": ("? a: b\n: c\n", [("TAU114", 1, 3, 1, 4, "use a name as the key")]),
     "template braces": ("a: {{ x }}\n", [("TAU114", 1, 5, 1, 6, "begins with { or [ in quotes")]),
     "alias of a list as a key": ("a: &l [b]\n*l : c\n", [("TAU114", 2, 1, 2, 3, "use a name")]),
-    "key left out": ("? \n: x\n", [("TAU114", 1, 2, 1, 3, "before the colon")]),
-    "key left out in a list": ("a: [b, # c\n  ? : x]\n", [("TAU114", 2, 4, 2, 5, "before the colon")]),
+    "key left out": ("? \n: x\n", [("TAU114", 1, 2, 1, 2, "before the colon")]),
+    "key left out in a list": ("a: [b, # c\n  ? : x]\n", [("TAU114", 2, 4, 2, 4, "before the colon")]),
     # aliases
     "undefined alias": ("a: *b\n", [("TAU115", 1, 4, 1, 6, "write &b before the value")]),
     "anchor below": ("a: *b\nc: &b d\n", [("TAU115", 1, 4, 1, 6, "above this line")]),
@@ -168,7 +172,7 @@ def test_refusal(name: str, loader: str) -> None:
 def test_every_reading_id_is_provoked() -> None:
     ids = {row[0] for _, expected in CASES.values() for row in expected}
     by_limits = {"TAU101", "TAU102", "TAU103"}  # in test_reader_hostile
-    assert ids | by_limits == {id for id in CODES if "TAU100" < id < "TAU140"}
+    assert ids | by_limits == {code for code in CODES if "TAU100" < code < "TAU140"}
 
 
 def test_a_duplicate_key_shows_the_first_and_leaves_it_in_the_tree() -> None:

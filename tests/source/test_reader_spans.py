@@ -196,7 +196,8 @@ def test_the_file_is_only_a_label() -> None:
 
 
 def test_any_spelling_is_kept_as_written() -> None:
-    spellings = "yes 012 0x1F 1e3 0o14 1_000 1:30 2024-01-01 = ~ null .5 +1 72225e2 0e1234 on No <".split()
+    spellings = ["yes", "012", "0x1F", "1e3", "0o14", "1_000", "1:30", "2024-01-01", "="]
+    spellings += ["~", "null", ".5", "+1", "72225e2", "0e1234", "on", "No", "<"]
     node = load("".join(f"- {s}\n" for s in spellings))
     assert isinstance(node, Sequence)
     assert [i.text for i in node.items if isinstance(i, Scalar) and i.plain] == spellings

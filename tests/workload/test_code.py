@@ -3,8 +3,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tau_compile.codes import CODES
+from tau_compile.diagnostics import has_errors
 from tau_compile.workload.code import MAX_BYTES, CodeBundle, CodeRequest, collect
 from tau_compile.workload.code.excludes import GENERATED, NAMES, SUFFIXES
 
@@ -426,3 +429,45 @@ def test_files_are_sorted_by_code_points() -> None:
     bundle = ship(MemoryTree({f"w/{n}": b"" for n in names}), request("b", "."))
     assert paths(bundle) == sorted(names)
     assert paths(bundle) == sorted(names, key=str.encode)
+
+
+_NAMES = st.sampled_from(["a", "b", "c.py", "tau.yaml", ".git", "runs"])
+_ASKED = st.lists(st.sampled_from(["a", "b", "c.py", "w", ".", "..", "", "*", "**"]), max_size=5).map(
+    "/".join
+)
+
+
+@given(
+    files=st.dictionaries(
+        st.lists(_NAMES, min_size=1, max_size=3).map("/".join), st.binary(max_size=5), max_size=6
+    ),
+    links=st.dictionaries(st.lists(_NAMES, min_size=1, max_size=3).map("/".join), _ASKED, max_size=4),
+    git=st.none() | st.sampled_from([PLAIN, EXEC, 0o120000, 0o160000]),
+    entrypoint=st.none() | _ASKED,
+    working_dir=st.none() | _ASKED,
+    excludes=st.lists(_ASKED, max_size=2),
+    extras=st.lists(_ASKED, max_size=2),
+)
+@settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+def test_any_request_gets_a_bundle_or_reasons(
+    files: dict[str, bytes],
+    links: dict[str, str],
+    git: int | None,
+    entrypoint: str | None,
+    working_dir: str | None,
+    excludes: list[str],
+    extras: list[str],
+) -> None:
+    links = {path: target for path, target in links.items() if path not in files}
+    index = None if git is None else {**dict.fromkeys(files, git), **dict.fromkeys(links, 0o120000)}
+    tree = MemoryTree(files, links, index)
+    what = request(entrypoint, working_dir, tuple(excludes), tuple(extras), config="a/tau.yaml")
+    bundle, said = collect(tree, what)
+    assert {d.id for d in said} <= CODES.keys()
+    assert (bundle is None) == (has_errors(said) or not (tree.read_paths))
+    if bundle is not None:
+        assert paths(bundle) == sorted(set(paths(bundle)))
+        assert all(file.content == files[file.source] for file in bundle.files)
+        assert all(".." not in path.split("/") and not path.startswith("/") for path in paths(bundle))
+        assert bundle.entrypoint is None or bundle.entrypoint in paths(bundle)
+        assert collect(tree, what) == (bundle, said)

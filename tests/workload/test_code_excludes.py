@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tau_compile.workload.code.excludes import Pattern, hidden, parse
@@ -55,6 +55,7 @@ _GLOB = st.lists(st.one_of(st.just("**"), _SEGMENT), min_size=1, max_size=4)
 _PATH = st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(_GLOB, _PATH)
 def test_matching_agrees_with_regular_expressions(glob: list[str], parts: list[str]) -> None:
     found = pattern("/" + "/".join(glob))

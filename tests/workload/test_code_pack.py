@@ -56,7 +56,7 @@ _PATHS = st.lists(st.lists(_NAME, min_size=1, max_size=3).map("/".join), unique=
 
 
 @given(_PATHS, st.lists(st.sampled_from(["a", "b", "a--b", "-"]), unique=True))
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 def test_keys_are_valid_and_distinct(paths: list[str], extra: list[str]) -> None:
     found = configmap(bundle(dict.fromkeys(paths, b"x")), dict.fromkeys(extra, "y"))
     keys = [item.key for item in found.items]
@@ -102,6 +102,7 @@ def test_an_archive_without_a_top_folder_and_an_empty_one() -> None:
         assert found.namelist() == []
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_stored_size_is_what_is_stored(content: bytes) -> None:
     file = CodeFile("f", False, content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ class Asked(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRequest:
+class CodeRequest(NamedTuple):
     """What a tau.yaml says about its code.
 
     ``config_path`` is the tau.yaml's own path from the repository root, with ``/``; the others count from
@@ -42,8 +40,7 @@ class CodeRequest:
     archive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFile:
+class CodeFile(NamedTuple):
     """One shipped file; ``path`` is below ``CODE_ROOT``, ``source`` in the repository (for messages only)."""
 
     path: str
@@ -57,8 +54,7 @@ class CodeFile:
         return decode(self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBundle:
+class CodeBundle(NamedTuple):
     """The files of one run, sorted by path (code points), and the entrypoint's path among them, if any."""
 
     files: tuple[CodeFile, ...]

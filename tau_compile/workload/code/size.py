@@ -51,6 +51,8 @@ def too_large(bundle: CodeBundle, archive: str, span: Span) -> list[Diagnostic]:
     if total + zipped > MAX_BYTES:
         note = f", {size(zipped)} of it for the archive that Ray unpacks on its nodes" if zipped else ""
         return [_refuse(total + zipped, sizes, note, span)]
+    if 6 * total + zipped <= MAX_JSON_BYTES:
+        return []  # whatever the characters are
     written = [(file.path, stored_size(file) + _escapes(file)) for file in bundle.files]
     total = sum(count for _, count in written) + zipped
     if total > MAX_JSON_BYTES:

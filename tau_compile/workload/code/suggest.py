@@ -23,7 +23,7 @@ def similar(tree: Tree, path: str, folder: str) -> list[str]:
     by_path = {posixpath.relpath(file, folder or "."): file for file in files}
     name = posixpath.basename(path)
     same_name = sorted(short for short, file in by_path.items() if posixpath.basename(file) == name)
-    wanted = posixpath.relpath(path, folder or ".")
+    wanted = posixpath.relpath(path or ".", folder or ".")
     close = difflib.get_close_matches(wanted, sorted(by_path), 3, 0.6)
     names = {posixpath.basename(file): short for short, file in sorted(by_path.items(), reverse=True)}
     close_names = [names[n] for n in difflib.get_close_matches(name, sorted(names), 3, 0.7)]

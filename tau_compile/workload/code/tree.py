@@ -111,7 +111,7 @@ class DiskTree:
         return {path: entry for path, entry in self._listing.items() if _within(path, paths)}
 
     def _on_disk(self, path: str) -> str:
-        return os.path.join(self.root, *path.split("/")) if path else self.root
+        return f"{self.root}/{path}" if path else self.root  # every system takes a /
 
     def _below_git(self) -> bool:
         folder = os.path.abspath(self.root)

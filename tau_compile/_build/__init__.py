@@ -1,0 +1,1 @@
+"""What runs when the package is built. Not part of the wheel."""

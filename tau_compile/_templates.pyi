@@ -1,0 +1,4 @@
+from tau_compile.render.packaged import Template
+
+TEXTS: dict[str, str]
+TEMPLATES: dict[str, Template]

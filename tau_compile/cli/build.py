@@ -1,0 +1,25 @@
+"""``tau-compile build``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tau_compile.cli.building import BASE, ROOT, checkout, planned, write
+from tau_compile.cli.inputs import FORMAT
+
+
+@click.command("build", epilog="Example:  tau-compile build --base origin/main")
+@ROOT
+@BASE
+@FORMAT
+def command(root: str, base: str, format: str) -> None:
+    """Compile the repository: launch what is new, keep what runs, retire what ended; write rendered/ and runs/.
+
+    A run is launched when its record is on the base branch. Until then it is a draft, which every build makes anew. An error
+    anywhere writes nothing at all.
+    """
+    place, sources = checkout(root)
+    built = planned(place, sources, base, format)
+    sys.exit(write(place, built, format))
