@@ -39,7 +39,7 @@ def checkout(root: str) -> tuple[Checkout, dict[str, bytes]]:
     try:
         for path in writer.recover(inputs.root):
             click.echo(f"completed an interrupted build: {path}", err=True)
-    except (OSError, writer.WriterError) as problem:
+    except (OSError, writer.WriteError) as problem:
         raise click.UsageError(str(problem)) from None
     return Checkout(inputs.root, inputs.settings, inputs.repository), inputs.sources
 
@@ -71,7 +71,7 @@ def write(place: Checkout, built: Built, format: str) -> int:
     """Apply the change, say what happened, and return the exit code."""
     try:
         applied = writer.apply(place.root, built.change)
-    except (OSError, writer.WriterError) as problem:
+    except (OSError, writer.WriteError) as problem:
         click.echo(f"tau-compile: nothing was written: {problem}", err=True)
         return 1
     tell(built, format, len(applied.written), len(applied.deleted))

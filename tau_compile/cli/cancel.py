@@ -44,7 +44,7 @@ def command(runs: tuple[str, ...], root: str) -> None:
         deletes.update(f"{folder(record)}/{name}" for name in record.manifests)
     try:
         writer.apply(top, Change(writes, frozenset(deletes)))
-    except (OSError, writer.WriterError) as problem:
+    except (OSError, writer.WriteError) as problem:
         click.echo(f"tau-compile: nothing was written: {problem}", err=True)
         sys.exit(1)
     for run in runs:

@@ -15,7 +15,7 @@ from tau_compile.workload.code import archive, configmap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tau_compile.workload.code import CodeBundle
+    from tau_compile.workload.code import CodeBundle, ConfigMapData
     from tau_compile.workload.model import Workload
 
 CODE_DIR, BIN_DIR, SOURCE_DIR, ARCHIVE_DIR = "/tau/code", "/tau/bin", "/tau/source", "/tau/archive"
@@ -51,9 +51,14 @@ def script(name: str) -> str:
         return file.read()
 
 
+def _packed(files: Payload) -> ConfigMapData:
+    scripts = {_PREFIX + key: text for key, text in files.scripts}
+    return configmap(files.bundle, scripts, reserved=(_PREFIX + ARCHIVE_FILE,))
+
+
 def config_map(files: Payload, name: str) -> dict[str, Any]:
     """The ConfigMap's part of the template context."""
-    found = configmap(files.bundle, {_PREFIX + key: text for key, text in files.scripts})
+    found = _packed(files)
     binary = dict(found.binary_data)
     if files.archive is not None:
         from binascii import b2a_base64
@@ -64,7 +69,7 @@ def config_map(files: Payload, name: str) -> dict[str, Any]:
 
 def volumes(files: Payload, name: str, started: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(volumes, mounts) that rebuild the paths from the ConfigMap ``name``; the scripts only if ``started``."""
-    found = configmap(files.bundle, {_PREFIX + key: text for key, text in files.scripts})
+    found = _packed(files)
     made, mounts = [], []
     if found.items:
         items = [

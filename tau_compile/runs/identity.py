@@ -13,7 +13,8 @@ How to compute it, for another implementation:
 
 2. Projection of the data (``project``):
 
-   a. Remove the keys of ``DROPPED`` with all below them.
+   a. Remove the keys of ``DROPPED`` with all below them, and ``run.attempt`` where it is 1: writing down that this is the
+      first attempt is no further one.
    b. Except inside ``execution.configs``, whose content is the user's own: remove each key whose value is
       null or an empty map, inner ones first, so that a map left empty goes as well.
    c. ``runtime.env`` (a map, or a list of ``{name, value}`` and ``{name, valueFrom}``) and
@@ -158,7 +159,7 @@ def _map(data: Mapping[str, Any], path: str) -> dict[str, Any]:
     found = {}
     for key, value in data.items():
         here = f"{path}.{key}" if path else key
-        if here in DROPPED:
+        if here in DROPPED or (here == "run.attempt" and value == 1):
             continue
         projected = _free(value) if here == _FREE else _value(value, here)
         if projected is not None and projected != {}:

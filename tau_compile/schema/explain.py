@@ -110,7 +110,9 @@ def _alternatives(fault: Fault, name: str, path: str) -> Said:
 def _dependent(fault: Fault, name: str, path: str) -> Said:
     present, missing = fault.detail
     return Said(
-        "TAU204", f"`{below(path, missing)}` is missing: `{below(path, present)}` needs it", f"add `{missing}`"
+        "TAU204",
+        f"`{below(path, missing)}` is missing: `{below(path, present)}` needs it",
+        f"add `{missing}`",
     )
 
 
@@ -180,9 +182,7 @@ def _bound(fault: Fault, name: str, path: str) -> Said:
                 return Said("TAU205", f"{name} is empty", f"write {expected(fault)}")
             allowed = words.between(schema.get(f"min{ending}"), schema.get(f"max{ending}"), noun)
             cure = "remove some" if keyword.startswith("max") else "add more"
-            return Said(
-                "TAU205", f"{name} has {words.count(len(value), noun)}, allowed are {allowed}", cure
-            )
+            return Said("TAU205", f"{name} has {words.count(len(value), noun)}, allowed are {allowed}", cure)
     if keyword in _MORE or keyword == "multipleOf":
         cure = "write a larger one" if keyword in ("minimum", "exclusiveMinimum") else "write a smaller one"
         cure = "round it" if keyword == "multipleOf" else cure

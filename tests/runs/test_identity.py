@@ -305,3 +305,11 @@ def test_the_projection_is_left_unchanged_by_itself() -> None:
     assert before == BASE
     assert json.loads(json.dumps(projection)) == projection
     assert digest(BASE) == intent_digest(projection, ())
+
+
+def test_the_first_attempt_is_the_same_written_or_not() -> None:
+    plain = {"name": "a", "run": {"entrypoint": "train.py"}}
+    first = {"name": "a", "run": {"entrypoint": "train.py", "attempt": 1}}
+    second = {"name": "a", "run": {"entrypoint": "train.py", "attempt": 2}}
+    digests = [intent_digest(project(one), ()) for one in (plain, first, second)]
+    assert digests[0] == digests[1] != digests[2]

@@ -107,7 +107,12 @@ LIST = "write a list: items below it, each behind `- `"
         ({"type": "array"}, "{a: 1}", "`key` must be a list, not a mapping", LIST),
         ({"type": "object"}, "[1]", "`key` must be a mapping, not a list", MAPPING),
         ({"type": "object"}, "''", "`key` must be a mapping, not empty text", MAPPING),
-        ({"type": ["string", "object"]}, "[1]", "`key` must be text or a mapping, not a list", "write text or a mapping"),
+        (
+            {"type": ["string", "object"]},
+            "[1]",
+            "`key` must be text or a mapping, not a list",
+            "write text or a mapping",
+        ),
         (
             {"type": "string", "x-tau-hint": "ask Ann"},
             "[1]",
@@ -207,7 +212,12 @@ def test_alternatives_and_exclusions() -> None:
             "`key` must be at least 1 and at most 8, not `9`",
             "write a smaller one",
         ),
-        ({"type": "number", "exclusiveMinimum": 0}, "0", "`key` must be more than 0, not `0`", "write a larger one"),
+        (
+            {"type": "number", "exclusiveMinimum": 0},
+            "0",
+            "`key` must be more than 0, not `0`",
+            "write a larger one",
+        ),
         ({"type": "integer", "multipleOf": 2}, "3", "`key` must be a multiple of 2, not `3`", "round it"),
         (
             {"type": "string", "minLength": 1, "maxLength": 5, "pattern": "^x"},
@@ -239,7 +249,12 @@ def test_alternatives_and_exclusions() -> None:
             "`key` cannot be the value given",
             "write an x",
         ),
-        ({"type": "array", "maxItems": 1}, "[1, 2]", "`key` has 2 items, allowed are at most 1 item", "remove some"),
+        (
+            {"type": "array", "maxItems": 1},
+            "[1, 2]",
+            "`key` has 2 items, allowed are at most 1 item",
+            "remove some",
+        ),
         ({"type": "array", "minItems": 1}, "[]", "`key` is empty", "write at least 1 item"),
         (
             {"type": "object", "maxProperties": 0},
