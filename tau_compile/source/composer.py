@@ -24,7 +24,6 @@ from tau_compile.source.frames import NO_KEY, Anchored, Frame
 from tau_compile.source.nodes import Entry, Key, Mapping, Node, Scalar, Sequence
 from tau_compile.source.places import BLANKS, Origin, advance, show
 from tau_compile.source.properties import blank_comments, skip_properties, skip_to_key
-from tau_compile.source.syntax import bad_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -299,6 +298,8 @@ class Composer:
         empty = type(event) is ScalarEvent and not event.value and not event.style
         index, tag = skip_properties(self.text, start.index, count)
         if tag is not None:
+            from tau_compile.source.syntax import bad_tag
+
             place = advance(start.line + 1, start.column + 1, self.text[start.index : tag[0]])
             word = self.text[tag[0] : tag[1]]
             span = Span(self.file, *place, *advance(*place, word))

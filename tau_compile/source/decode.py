@@ -18,9 +18,9 @@ _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 _ASCII = bytes([0x09, 0x0A, 0x0D, *range(0x20, 0x7F)])
 # What YAML does not allow, and the breaks that YAML 1.1 knows and 1.2 does not. The complement, YAML's printable
-# characters, would take 10 ms to compile.
-_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_DIRECTIVE = re.compile(r"(?:\A|[\r\n])(%)")
+# characters, takes milliseconds to compile; few files need either pattern, so they are compiled on use.
+_FORBIDDEN = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
+_DIRECTIVE = r"(?:\A|[\r\n])(%)"
 _SEPARATORS = "\x85\u2028\u2029"
 _MANY = 10
 
@@ -39,11 +39,11 @@ def decode(data: bytes, file: str, limits: Limits) -> tuple[str, list[Diagnostic
     except UnicodeDecodeError as problem:
         return "", [_undecodable(data, file, problem.start)]
     if not (data.isascii() and not data.translate(None, _ASCII)):
-        found = [_forbidden(text, file, m.start()) for m in islice(_FORBIDDEN.finditer(text), _MANY)]
+        found = [_forbidden(text, file, m.start()) for m in islice(re.finditer(_FORBIDDEN, text), _MANY)]
         if found:
             return "", found
     if "%" in text:
-        found = [_directive(text, file, m.start(1)) for m in islice(_DIRECTIVE.finditer(text), _MANY)]
+        found = [_directive(text, file, m.start(1)) for m in islice(re.finditer(_DIRECTIVE, text), _MANY)]
         if found:
             return "", found
     return text, []

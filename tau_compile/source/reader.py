@@ -6,7 +6,6 @@ refused or kept as spelled: a scalar is its text, and ``scalars`` types it where
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from yaml.error import MarkedYAMLError, YAMLError
@@ -16,7 +15,6 @@ from tau_compile.source.composer import Composer, Stop
 from tau_compile.source.decode import decode
 from tau_compile.source.limits import Limits
 from tau_compile.source.nodes import Node, Scalar
-from tau_compile.source.syntax import Reporter, bad_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +28,6 @@ except ImportError:  # pragma: no cover - a PyYAML that was built without libyam
 __all__ = ["Limits", "ReadResult", "read"]
 
 Loader = Literal["c", "python"]
-_TAG = re.compile(r"![^ \t\r\n,\[\]{}]*%")
 
 
 class ReadResult(NamedTuple):
@@ -66,11 +63,15 @@ def read(data: bytes, file: str, limits: Limits = _DEFAULT, *, loader: Loader | 
             # Newer versions of libyaml count brackets too, but ahead of the parse, so the place would be wrong.
             return read(data, file, limits, loader="python")
         composer.broken = True
+        from tau_compile.source.syntax import Reporter
+
         composer.diagnostics.append(Reporter(text, file).explain(problem, composer.opened()))
     except (YAMLError, UnicodeDecodeError):
         # libyaml lets a tag pass whose %-escapes are not UTF-8, and PyYAML then fails to decode it.
         composer.broken = True
-        composer.diagnostics.append(_undecodable_tag(text, file, composer.last_index()))
+        from tau_compile.source.syntax import Reporter
+
+        composer.diagnostics.append(Reporter(text, file).undecodable_tag(composer.last_index()))
     node = composer.root
     if not composer.broken and (node is None or (isinstance(node, Scalar) and node.plain and not node.text)):
         composer.broken = True
@@ -88,8 +89,3 @@ def _events(text: str, loader: Loader | None) -> Callable[[], Any]:
     from tau_compile.source.fallback import PureParser
 
     return PureParser(text).get_event
-
-
-def _undecodable_tag(text: str, file: str, after: int) -> Diagnostic:
-    tag = _TAG.search(text, after)
-    return bad_tag(Reporter(text, file).span(tag.start() if tag else 0), "`!`")

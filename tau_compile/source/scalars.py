@@ -33,12 +33,13 @@ _NUMBER_STARTS = frozenset("-+.0123456789")
 _DIGITS = 500
 
 _BOOLEANS = {"y": "true", "yes": "true", "on": "true", "n": "false", "no": "false", "off": "false"}
-_LEADING_ZERO = re.compile(r"([-+]?)0([0-9]+)")
+# Asked for few scalars, so compiled on use.
+_LEADING_ZERO = r"([-+]?)0([0-9]+)"
 _SAME_IN_OCTAL = ("", "1", "2", "3", "4", "5", "6", "7")
-_BASE = re.compile(r"[-+]?0(?:[bB][01_]+|[oO][0-7_]+|[xX][0-9a-fA-F_]+)")
-_COMMON_HEX = re.compile(r"0x[0-9a-fA-F]+")
-_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}.*)?")
+_BASE = r"[-+]?0(?:[bB][01_]+|[oO][0-7_]+|[xX][0-9a-fA-F_]+)"
+_COMMON_HEX = r"0x[0-9a-fA-F]+"
+_BASE_60 = r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
+_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}.*)?"
 
 
 def resolve(scalar: Scalar) -> str | int | float | bool | None:
@@ -81,19 +82,19 @@ def ambiguity(text: str) -> str | None:
         return f"{show(text)} has a meaning of its own in YAML 1.1 and is a text in YAML 1.2"
     if not text or text[0] not in _NUMBER_STARTS:
         return None
-    if match := _LEADING_ZERO.fullmatch(text):
+    if match := re.fullmatch(_LEADING_ZERO, text):
         if match[2].lstrip("0") in _SAME_IN_OCTAL:
             return None
         if not set(match[2]) & set("89"):
             return f"YAML 1.1 reads {show(text)} as an octal number, YAML 1.2 as a decimal one"
         return f"YAML 1.1 reads {show(text)} as a text, YAML 1.2 as a decimal number"
-    if _BASE.fullmatch(text) and not _COMMON_HEX.fullmatch(text):
+    if re.fullmatch(_BASE, text) and not re.fullmatch(_COMMON_HEX, text):
         return f"some YAML readers take {show(text)} for a number and others for a text"
     if "_" in text and _NUMBER.fullmatch(text.replace("_", "")):
         return f"YAML 1.1 reads {show(text)} as a number without its underscores, YAML 1.2 as a text"
-    if _BASE_60.fullmatch(text):
+    if re.fullmatch(_BASE_60, text):
         return f"YAML 1.1 reads {show(text)} as a number in base 60, YAML 1.2 as a text"
-    if _DATE.fullmatch(text):
+    if re.fullmatch(_DATE, text):
         return f"YAML 1.1 reads {show(text)} as a date, YAML 1.2 as a text"
     return None
 

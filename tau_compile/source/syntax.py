@@ -65,6 +65,12 @@ class Reporter:
         match = _WORD.match(self.text, index)
         return span_of(self.text, self.file, index, match.end() if match else index)
 
+    def undecodable_tag(self, after: int) -> Diagnostic:
+        """Refuse a tag behind ``after`` whose escapes are not UTF-8: the library tells no place."""
+        tag = re.search(r"![^ \t\r\n,\[\]{}]*%", self.text[after:])
+        start = after + tag.start() if tag else after
+        return bad_tag(self.span(start), self._word(start))
+
     def _index(self, mark: Mark | None) -> int:
         return min(mark.index, len(self.text)) if mark else 0
 

@@ -106,15 +106,15 @@ try:
     os.execvp(sys.argv[2], sys.argv[2:])
 except OSError as error:
     print(f"tau: cannot run {sys.argv[2]}: {error.strerror}", file=sys.stderr)
-    sys.exit(126)
+    sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
 '
 # run COMMAND...: runs it as a child that receives our signals; $code becomes its exit code
 run() {
-    command -v "$1" >/dev/null || die 127 "command not found: $1"
     [ -z "$stopped" ] || exit "$((128 + stopped))"
     if [ "$interrupt" = INT ]; then
         python3 -I -S -c "$clean" "${LC_CTYPE+set}" "$@" &
     else
+        command -v "$1" >/dev/null || die 127 "cannot run $1: No such file or directory"
         (exec "$@") &
     fi
     child=$!
@@ -163,7 +163,6 @@ if [ -n "$profile" ]; then
     [ -n "${TAU_PROFILE_OUT_DIR:-}" ] || die 78 "TAU_PROFILE_OUT_DIR is not set"
     mkdir -p "$TAU_PROFILE_OUT_DIR" || die 73 "cannot create $TAU_PROFILE_OUT_DIR"
     report=$TAU_PROFILE_OUT_DIR/rank-$rank
-    command -v "$1" >/dev/null || die 127 "command not found: $1"
     case $profile in
         nsys)
             extension=nsys-rep
