@@ -169,6 +169,7 @@ _ALL = (
     Code("TAU412", "Name too long for what is derived from it", "Kubernetes"),
     Code("TAU430", "An object that the API server would refuse", "Kubernetes"),
     Code("TAU431", "An object outside the run's namespace", "tau-compile"),
+    Code("TAU432", "A template that makes another object than the run's", "tau-compile"),
     # --- 5xx Kueue
     Code("TAU501", "A LocalQueue that the cluster does not have", "Kueue"),
     Code("TAU502", "No priority class for a tier", "Kueue"),

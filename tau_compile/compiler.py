@@ -130,7 +130,7 @@ def _render(
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if has_errors(said):
         return None
-    return Compiled(intent.path, identity, digest, tuple(objects), tuple(said), resolved, workload)
+    return Compiled(intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload)
 
 
 def workspace_folder(path: str) -> str:

@@ -14,11 +14,12 @@ def main() -> None:
     least = int(os.environ.get("MIN_LENGTH", "1"))
     words: Counter[str] = Counter()
     lengths = []
-    for file in sorted(Path(os.environ.get("TEXTS", "/texts")).rglob("*.txt")):
+    for file in sorted(Path(os.environ["TEXTS"]).rglob("*.txt")):
         found = re.findall(r"\w+", file.read_text(encoding="utf-8").lower())
         lengths.append(len(found))
         words.update(word for word in found if len(word) >= least)
-    print(json.dumps({"texts": len(lengths), "longest": max(lengths, default=0), "words": words.most_common(3)}))
+    longest = max(lengths, default=0)
+    print(json.dumps({"texts": len(lengths), "longest": longest, "words": words.most_common(3)}))
 
 
 if __name__ == "__main__":

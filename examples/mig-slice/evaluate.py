@@ -26,10 +26,10 @@ def main() -> None:
     upstream = Path(os.environ.get("TAU_UPSTREAM_CHECKPOINT", "model.pt"))
     if upstream.is_file():
         model.load_state_dict(torch.load(upstream, map_location=device, weights_only=True))
-    images, labels = pictures(options.pictures, seed=2)
+    batches = [tensor.split(options.batch_size) for tensor in pictures(options.pictures, seed=2)]
     right = 0
     with torch.no_grad():
-        for part, wanted in zip(images.split(options.batch_size), labels.split(options.batch_size), strict=True):
+        for part, wanted in zip(*batches, strict=True):
             right += int((model(part.to(device)).argmax(dim=1).cpu() == wanted).sum())
     result = {"accuracy": right / options.pictures, "trained": upstream.is_file(), "device": device}
     print(json.dumps(result))

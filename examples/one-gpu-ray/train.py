@@ -31,7 +31,11 @@ def train(epochs: int) -> float:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     points, arm = (tensor.to(device) for tensor in spirals(2000))
     model = torch.nn.Sequential(
-        torch.nn.Linear(2, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 2)
+        torch.nn.Linear(2, 64),
+        torch.nn.Tanh(),
+        torch.nn.Linear(64, 64),
+        torch.nn.Tanh(),
+        torch.nn.Linear(64, 2),
     ).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(1, epochs + 1):
@@ -46,6 +50,7 @@ def train(epochs: int) -> float:
 
 if __name__ == "__main__":
     ray.init()
-    gpus = 1 if os.environ.get("TAU_DIST_BACKEND") == "nccl" else 0  # set by tau-compile: nccl when workers have GPUs
+    # tau-compile sets this variable: nccl when the workers have GPUs, else gloo.
+    gpus = 1 if os.environ.get("TAU_DIST_BACKEND") == "nccl" else 0
     accuracy = ray.get(train.options(num_gpus=gpus).remote(EPOCHS))
     print(json.dumps({"accuracy": round(accuracy, 4)}))

@@ -29,7 +29,8 @@ def train_func(config: dict[str, Any]) -> None:
     points, moon = (tensor.to(device) for tensor in moons(1000, generator))
     unseen, unseen_moon = (tensor.to(device) for tensor in moons(500, generator))
     width = config["width"]
-    model = torch.nn.Sequential(torch.nn.Linear(2, width), torch.nn.ReLU(), torch.nn.Linear(width, 2)).to(device)
+    layers = (torch.nn.Linear(2, width), torch.nn.ReLU(), torch.nn.Linear(width, 2))
+    model = torch.nn.Sequential(*layers).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=config["lr"])
     for epoch in range(1, config["epochs"] + 1):
         loss = torch.nn.functional.cross_entropy(model(points), moon)

@@ -17,7 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 STEPS = int(os.environ.get("STEPS", "1000"))
 SAVE_EVERY = int(os.environ.get("SAVE_EVERY", "100"))
 LENGTH, WIDTH = 64, 128
-TEXT = b"Sixty-four bytes of context are not much, but a quick brown fox needs no more to jump over a lazy dog. " * 64
+TEXT = b"A context of 64 bytes is not much, but a quick brown fox needs no more to jump over a dog. " * 64
 
 
 class ByteModel(torch.nn.Module):
@@ -35,7 +35,8 @@ class ByteModel(torch.nn.Module):
         """Bytes (batch, LENGTH) to scores of each next byte (batch, LENGTH, 256)."""
         mask = torch.nn.Transformer.generate_square_subsequent_mask(LENGTH, device=text.device)
         places = torch.arange(LENGTH, device=text.device)
-        scores: torch.Tensor = self.head(self.body(self.embed(text) + self.place(places), mask=mask, is_causal=True))
+        hidden = self.body(self.embed(text) + self.place(places), mask=mask, is_causal=True)
+        scores: torch.Tensor = self.head(hidden)
         return scores
 
 
@@ -74,7 +75,8 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
     folder = Path(os.environ["TAU_OUTPUT_DIR"]) / "checkpoints"
-    found = newest(Path(os.environ.get("TAU_RESUME_FROM") or folder))  # the variable is set on a further attempt
+    # A further attempt is told where to go on from.
+    found = newest(Path(os.environ.get("TAU_RESUME_FROM") or folder))
     first = 0
     if found is not None:
         state = torch.load(found, map_location=device, weights_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ class NotAFileError(Exception):
 class Disk:
     """Paths are relative to ``root``, with ``/``. Every method may raise OSError."""
 
-    __slots__ = ("_step", "root")
+    __slots__ = ("root", "step")
 
     def __init__(self, root: str, step: Callable[[str], None] | None = None) -> None:
         self.root = root
-        self._step = step or _no_step
+        self.step = step or _no_step
 
     def at(self, path: str) -> str:
         """Where a path lies."""
@@ -78,15 +79,15 @@ class Disk:
 
     def create(self, path: str, content: bytes, *, sync: bool = False, over: bool = False) -> None:
         """A new file; ``over``: or over whatever a killed run left under this name. ``sync``: down to the disk."""
-        self._step(f"create {path}")
+        self.step(f"create {path}")
         file = os.open(self.at(path), _CREATE | (os.O_TRUNC if over else os.O_EXCL), 0o666)
         try:
             view = memoryview(content)
             while view:
-                self._step(f"write {path}")
+                self.step(f"write {path}")
                 view = view[os.write(file, view) :]
             if sync:
-                self._step(f"sync {path}")
+                self.step(f"sync {path}")
                 os.fsync(file)
         finally:
             os.close(file)
@@ -106,33 +107,32 @@ class Disk:
 
     def rename(self, source: str, target: str) -> None:
         """Rename within a file system, over what is there."""
-        self._step(f"rename {target}")
+        self.step(f"rename {target}")
         os.replace(self.at(source), self.at(target))
 
     def unlink(self, path: str) -> None:
         """Remove a file that may be gone already."""
-        self._step(f"unlink {path}")
-        try:
+        self.step(f"unlink {path}")
+        with suppress(FileNotFoundError):
             os.unlink(self.at(path))
-        except FileNotFoundError:
-            pass
 
     def mkdir(self, folder: str) -> None:
         """Make a folder that may be there already, and the folders above it."""
-        self._step(f"mkdir {folder}")
+        self.step(f"mkdir {folder}")
         try:
             os.mkdir(self.at(folder))
         except FileExistsError:
             pass
         except FileNotFoundError:
-            if not folder:
+            above = folder.rpartition("/")[0]
+            if not above:  # the root itself is gone
                 raise
-            self.mkdir(folder.rpartition("/")[0])
+            self.mkdir(above)
             self.mkdir(folder)
 
     def rmdir(self, folder: str) -> bool:
         """Remove a folder if it is empty and may go; Git knows nothing of empty folders, so one that stays harms nobody."""
-        self._step(f"rmdir {folder}")
+        self.step(f"rmdir {folder}")
         try:
             os.rmdir(self.at(folder))
         except FileNotFoundError:
@@ -143,17 +143,14 @@ class Disk:
 
     def sync_folder(self, folder: str) -> None:
         """Bring the names in a folder down to the disk, where the system knows how to."""
-        self._step(f"sync {folder}")
+        self.step(f"sync {folder}")
         try:
             file = os.open(self.at(folder), os.O_RDONLY)
         except OSError:  # Windows opens no folders
             return
-        try:
+        with suppress(OSError):  # nor does every file system sync them
             os.fsync(file)
-        except OSError:  # nor does every file system sync them
-            pass
-        finally:
-            os.close(file)
+        os.close(file)
 
     def _open(self, path: str) -> int | None:
         try:

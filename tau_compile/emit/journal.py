@@ -14,6 +14,7 @@ from .survey import STATE
 JOURNAL = f"{STATE}/journal.json"
 JOURNAL_NEW = f"{STATE}/journal.new"
 _VERSION = 1
+_DAMAGED = "damaged or not a journal"
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -52,8 +53,10 @@ class Journal(NamedTuple):
         return sorted([write.path for write in self.writes] + [delete.path for delete in self.deletes])
 
 
-def is_stage(name: str) -> bool:
+def is_stage(name: object) -> bool:
     """Whether a name in the state folder is one of our stage folders."""
+    if not isinstance(name, str):
+        return False
     number = name.removeprefix("stage-")
     return number != name and number.isascii() and number.isdigit()
 
@@ -73,29 +76,28 @@ def decode(data: bytes) -> Journal:
     try:
         value: Any = json.loads(data)
     except (ValueError, RecursionError):
-        raise JournalError("damaged or not a journal") from None
+        raise JournalError(_DAMAGED) from None
     if not isinstance(value, dict) or "journal" not in value:
-        raise JournalError("damaged or not a journal")
+        raise JournalError(_DAMAGED)
     if value["journal"] != _VERSION:
         raise JournalError("written by another version of tau-compile")
-    if value.keys() != {"journal", *Journal._fields} or not isinstance(value["stage"], str):
-        raise JournalError("damaged or not a journal")
-    if not is_stage(value["stage"]):
-        raise JournalError("damaged or not a journal")
+    if value.keys() != {"journal", *Journal._fields} or not is_stage(value["stage"]):
+        raise JournalError(_DAMAGED)
     writes = tuple(Write(*row) for row in _rows(value["writes"], 3))
     deletes = tuple(Delete(*row) for row in _rows(value["deletes"], 2))
-    if any(not _is_digest(write.new) or write.old and not _is_digest(write.old) for write in writes):
-        raise JournalError("damaged or not a journal")
-    if any(not _is_digest(delete.old) for delete in deletes):
-        raise JournalError("damaged or not a journal")
+    news = [write.new for write in writes] + [delete.old for delete in deletes]
+    if not all(map(_is_digest, news)) or not all(_is_digest(write.old) for write in writes if write.old):
+        raise JournalError(_DAMAGED)
     return Journal(value["stage"], writes, deletes)
 
 
 def _rows(value: Any, width: int) -> list[list[str]]:
-    if isinstance(value, list) and all(isinstance(row, list) and len(row) == width for row in value):
-        if all(isinstance(cell, str) for row in value for cell in row):
-            return value
-    raise JournalError("damaged or not a journal")
+    if not isinstance(value, list):
+        raise JournalError(_DAMAGED)
+    for row in value:
+        if not isinstance(row, list) or len(row) != width or not all(isinstance(cell, str) for cell in row):
+            raise JournalError(_DAMAGED)
+    return value
 
 
 def _is_digest(text: str) -> bool:

@@ -34,14 +34,22 @@ class WriteError(Exception):
 def fault(path: str) -> str:
     """Why a path cannot be written below the root, or an empty text."""
     parts = path.split("/")
-    if not path or "" in parts or "." in parts or "\0" in path or "\\" in path or os.path.splitdrive(path)[0]:
+    if not path or "" in parts or "." in parts or "\\" in path or os.path.splitdrive(path)[0]:
         return "not a path relative to the repository"
     if ".." in parts:
         return "the path leaves the repository"
     if len(parts) > _DEEPEST:
         return "too many folders in the path"
-    if parts[0].lower() == STATE or ".git" in path.lower() and any(part.lower() == ".git" for part in parts):
-        return "this folder is not written to"
+    if not path.isascii() or not path.isprintable():
+        try:
+            named = b"\0" not in os.fsencode(path)
+        except UnicodeEncodeError:
+            named = False
+        if not named:
+            return "no file can have this name"
+    lowered = path.lower()  # not every file system tells cases apart
+    if lowered.startswith(f"{STATE}/") or lowered == STATE or ".git" in lowered.split("/"):
+        return "this place is not ours to write to"
     return ""
 
 
@@ -53,6 +61,7 @@ class Survey:
         self.problems: list[tuple[str, str]] = []
         self._folders: dict[str, bool] = {"": True}
         self._allowed: set[str] = set()
+        self._becomes_folder: set[str] = set()
         above: set[str] = set()
         for paths in (writes, deletes):
             for path in paths:

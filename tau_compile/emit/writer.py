@@ -22,9 +22,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from .disk import Disk, NotAFileError
-from .journal import JOURNAL, JOURNAL_NEW, Delete, Journal, JournalError, Write, decode, encode, is_stage
+from .disk import Disk
+from .journal import JOURNAL, Delete, Journal, Write
 from .lock import BusyError, acquire
+from .resume import rest
+from .state import GIVE_UP, State
 from .survey import STATE, Survey, WriteError, why
 
 if TYPE_CHECKING:
@@ -33,10 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Applied", "Change", "WriteError", "Writer", "apply", "pending", "recover"]
 
-_SYNC_EACH = 64
-_IGNORE = f"{STATE}/.gitignore"
 _KEPT = "the change is kept in .tau-compile: remove the cause and run again, and it will be completed"
-_GIVE_UP = "to give up the interrupted change: `git restore` its files, then delete .tau-compile/journal.json"
 
 
 class Change(NamedTuple):
@@ -61,11 +60,7 @@ def pending(root: str) -> bool:
 
 def recover(root: str, step: Callable[[str], None] | None = None) -> list[str]:
     """Complete or throw away what a killed run left; see ``Writer.recover``. Creates nothing when nothing was left."""
-    try:
-        left = any(is_stage(name) for name in os.listdir(f"{root}/{STATE}"))
-    except OSError:
-        left = False
-    if not left and not pending(root) and not os.path.lexists(f"{root}/{JOURNAL_NEW}"):
+    if not State(Disk(root)).left():
         return []
     with Writer(root, step) as writer:
         return writer.recover()
@@ -85,15 +80,14 @@ class Writer:
 
     def __init__(self, root: str, step: Callable[[str], None] | None = None) -> None:
         self._disk = Disk(root, step)
-        self._step = step
+        self._state = State(self._disk)
         self._lock = -1
 
     def __enter__(self) -> Writer:
         """Take the lock; an error at once when another process has it."""
         try:
-            self._prepare()
-            if self._step:
-                self._step("lock")
+            self._state.prepare()
+            self._disk.step(f"lock {STATE}/lock")
             self._lock = acquire(self._disk.at(f"{STATE}/lock"))
         except BusyError:
             raise WriteError([("", "another tau-compile is writing here")]) from None
@@ -107,31 +101,36 @@ class Writer:
         os.close(self._lock)
 
     def apply(self, change: Change) -> Applied:
-        """Make the change, after completing one that was interrupted. Raises WriteError, with the tree as it was
-        unless its hint says that the change will be completed."""
+        """Make the change, after completing one that was interrupted.
+
+        Raises WriteError: the tree is as it was, unless the hint says that the change will be completed.
+        """
         self.recover()
         survey = Survey(self._disk, change.writes, change.deletes)
-        self._refuse(survey)
+        _refuse(survey.problems)
         same = {path: survey.same(path, content) for path, content in sorted(change.writes.items())}
-        unchanged = [path for path, equal in same.items() if equal]
         written = [path for path, equal in same.items() if not equal]
+        olds = {path: survey.digest(path) or "" for path in written if same[path] is False}
         found = {path: survey.digest(path) for path in sorted(change.deletes)}
         deletes = tuple(Delete(path, digest) for path, digest in found.items() if digest)
-        olds = {path: survey.digest(path) or "" for path in written if same[path] is False}
-        for path in (*written, *(delete.path for delete in deletes)):
+        deleted = [delete.path for delete in deletes]
+        for path in (*written, *deleted):
             survey.changeable(path)
-        self._refuse(survey)
+        _refuse(survey.problems)
         if written or deletes:
             from hashlib import sha256
 
             contents = [change.writes[path] for path in written]
-            news = [sha256(content).hexdigest() for content in contents]
             writes = tuple(
-                Write(path, new, olds.get(path, "")) for path, new in zip(written, news, strict=True)
+                Write(path, sha256(content).hexdigest(), olds.get(path, ""))
+                for path, content in zip(written, contents, strict=True)
             )
-            journal = self._commit(contents, writes, deletes)
-            self._carry_out(journal, range(len(writes)), [delete.path for delete in deletes])
-        return Applied(written, [delete.path for delete in deletes], unchanged)
+            try:
+                journal = self._state.commit(contents, writes, deletes)
+            except OSError as problem:
+                raise self._failure(problem, "nothing was changed") from None
+            self._carry_out(journal, range(len(writes)), deleted)
+        return Applied(written, deleted, [path for path, equal in same.items() if equal])
 
     def recover(self) -> list[str]:
         """The sorted paths of a committed change that was interrupted and is complete now; else an empty list.
@@ -140,67 +139,19 @@ class Writer:
         thrown away. Where part of it is, and somebody changed other places meanwhile, that is an error.
         """
         try:
-            journal = self._journal()
+            journal = self._state.read()
             if journal is None:
-                self._tidy()
+                self._state.tidy()
                 return []
-            survey = Survey(self._disk, [w.path for w in journal.writes], [d.path for d in journal.deletes])
-            self._refuse(survey, _GIVE_UP)
-            return self._resume(journal, survey)
+            left = rest(journal, self._disk, self._state)
+            if left.given_up:
+                self._state.forget()
+                return []
         except OSError as problem:
             raise self._failure(problem) from None
-
-    def _resume(self, journal: Journal, survey: Survey) -> list[str]:
-        writes: list[int] = []
-        deletes: list[str] = []
-        begun = False
-        lost: list[tuple[str, str]] = []
-        for index, write in enumerate(journal.writes):
-            now = survey.digest(write.path) or ""
-            if now == write.new:
-                begun = True
-            elif now != write.old:
-                lost.append((write.path, "changed since the interrupted run"))
-            elif self._staged(journal.staged(index)) != write.new:
-                lost.append((write.path, "its new content, staged by the interrupted run, is lost"))
-            else:
-                writes.append(index)
-                survey.changeable(write.path)
-        for delete in journal.deletes:
-            now = survey.digest(delete.path) or ""
-            if not now:
-                begun = True
-            elif now != delete.old:
-                lost.append((delete.path, "changed since the interrupted run"))
-            else:
-                deletes.append(delete.path)
-                survey.changeable(delete.path)
-        if lost and not begun and not survey.problems:
-            self._forget()
-            return []
-        survey.problems += lost
-        self._refuse(survey, _GIVE_UP)
-        self._carry_out(journal, writes, deletes)
+        _refuse(left.problems, GIVE_UP)
+        self._carry_out(journal, left.writes, left.deletes)
         return journal.paths()
-
-    def _commit(
-        self, contents: list[bytes], writes: tuple[Write, ...], deletes: tuple[Delete, ...]
-    ) -> Journal:
-        try:
-            journal = Journal(self._new_stage(), writes, deletes)
-            for index, content in enumerate(contents):
-                self._disk.create(journal.staged(index), content, sync=len(contents) <= _SYNC_EACH)
-            self._disk.sync_folder(f"{STATE}/{journal.stage}")
-            self._disk.create(JOURNAL_NEW, encode(journal), sync=True)
-            self._disk.rename(JOURNAL_NEW, JOURNAL)
-        except OSError as problem:
-            self._tidy()
-            raise self._failure(problem, "nothing was changed") from None
-        except BaseException:
-            if not pending(self._disk.root):
-                self._tidy()
-            raise
-        return journal
 
     def _carry_out(self, journal: Journal, writes: Iterable[int], deletes: list[str]) -> None:
         disk = self._disk
@@ -211,77 +162,28 @@ class Writer:
                 disk.unlink(path)
             for index in writes:
                 path = journal.writes[index].path
-                folder = path.rpartition("/")[0]
+                folder, _, _ = path.rpartition("/")
                 if folder and folder not in folders:
                     folders.add(folder)
                     disk.mkdir(folder)
                 disk.move(journal.staged(index), path, f"{folder}/.tau-compile-{index}".lstrip("/"))
-            for delete in reversed(journal.deletes):
-                folder = delete.path.rpartition("/")[0]
-                while folder and disk.rmdir(folder):
-                    folder = folder.rpartition("/")[0]
-            self._forget()
+            gone: set[str] = set()
+            for folder in sorted(
+                {delete.path.rpartition("/")[0] for delete in journal.deletes}, reverse=True
+            ):
+                while folder and folder not in gone and disk.rmdir(folder):
+                    gone.add(folder)
+                    folder, _, _ = folder.rpartition("/")
+            self._state.forget()
         except OSError as problem:
             raise self._failure(problem, _KEPT if pending(disk.root) else "") from None
-
-    def _forget(self) -> None:
-        self._disk.unlink(JOURNAL)
-        self._tidy()
-
-    def _journal(self) -> Journal | None:
-        try:
-            data = self._disk.read(JOURNAL)
-            return None if data is None else decode(data)
-        except (JournalError, NotAFileError) as problem:
-            raise WriteError([(JOURNAL, f"the journal of an interrupted run: {problem}")], _GIVE_UP) from None
-
-    def _staged(self, path: str) -> str | None:
-        try:
-            return self._disk.digest(path)
-        except NotAFileError:
-            return None
-
-    def _prepare(self) -> None:
-        if os.path.islink(self._disk.at(STATE)):
-            raise WriteError([(STATE, "a symbolic link, and nothing is written through links")])
-        if not os.path.isdir(self._disk.at(STATE)):
-            self._disk.mkdir(STATE)
-        try:
-            known = os.lstat(self._disk.at(_IGNORE)).st_size > 0
-        except FileNotFoundError:
-            known = False
-        if not known:  # or killed before it was written
-            self._disk.create(_IGNORE, b"*\n", over=True)
-
-    def _new_stage(self) -> str:
-        names = set(os.listdir(self._disk.at(STATE)))
-        number = 1
-        while f"stage-{number}" in names:
-            number += 1
-        self._disk.mkdir(f"{STATE}/stage-{number}")
-        return f"stage-{number}"
-
-    def _tidy(self) -> None:
-        """Remove what stands before a commit. Never called while a journal stands. What is not ours stays."""
-        for name in sorted(os.listdir(self._disk.at(STATE))):
-            path = f"{STATE}/{name}"
-            if path == JOURNAL_NEW:
-                self._disk.unlink(path)
-            elif (
-                is_stage(name)
-                and not os.path.islink(self._disk.at(path))
-                and os.path.isdir(self._disk.at(path))
-            ):
-                for staged in sorted(os.listdir(self._disk.at(path))):
-                    if staged.isascii() and staged.isdigit():
-                        self._disk.unlink(f"{path}/{staged}")
-                self._disk.rmdir(path)
-
-    def _refuse(self, survey: Survey, hint: str = "") -> None:
-        if survey.problems:
-            raise WriteError(survey.problems, hint)
 
     def _failure(self, problem: OSError, hint: str = "") -> WriteError:
         place = problem.filename2 or problem.filename
         path = os.fsdecode(place) if isinstance(place, (str, bytes)) else ""
         return WriteError([(path.removeprefix(f"{self._disk.root}/"), why(problem))], hint)
+
+
+def _refuse(problems: list[tuple[str, str]], hint: str = "") -> None:
+    if problems:
+        raise WriteError(problems, hint)

@@ -169,7 +169,7 @@ def _why_not(candidate: Profile, namespace: str, team: str, lane: str) -> str:
         for what, value, allowed in checks
         if allowed and value not in allowed
     ]
-    return f"is {' and '.join(reasons)}" if reasons else ""
+    return f"is {', and '.join(reasons)}" if reasons else ""
 
 
 def _applying(reasons: dict[str, str]) -> str:

@@ -143,7 +143,7 @@ def _ships_folder(run: Run) -> bool:
 
 
 def _torchrun_defaults(workload: Workload) -> dict[str, str]:
-    several = workload.program.processes > 1 or workload.count > 1
+    several = workload.program.processes > 1 or workload.pods > 1
     return {"OMP_NUM_THREADS": "1"} if several else {}
 
 
@@ -151,13 +151,13 @@ def _torchrun(run: Run) -> dict[str, Any]:
     """Torchrun reads its flags from PET_ variables, so that the command stays plain (demand C1)."""
     workload = run.workload
     common = {"MASTER_PORT": str(PEERS_PORT), "PET_NPROC_PER_NODE": str(workload.program.processes)}
-    if workload.count == 1:
+    if workload.pods == 1:
         return {**common, "MASTER_ADDR": "localhost", "PET_STANDALONE": "1"}
     first = f"{run.id}-0.{run.peers}"
     return {
         **common,
         "MASTER_ADDR": first,
-        "PET_NNODES": str(workload.count),
+        "PET_NNODES": str(workload.pods),
         "PET_NODE_RANK": {"fieldRef": {"fieldPath": _INDEX}},
         "PET_RDZV_BACKEND": "c10d",
         "PET_RDZV_ENDPOINT": f"{first}:{PEERS_PORT}",
@@ -172,9 +172,9 @@ def _ray_defaults() -> dict[str, str]:
 def _ray(run: Run) -> dict[str, str]:
     """Variables that the head and the workers share (taugrid-config 3.4)."""
     workload = run.workload
-    ranks = workload.count * (workload.gpu.count or 1)
+    ranks = workload.pods * (workload.gpu.number or 1)
     found = {
-        "TAU_DIST_BACKEND": "nccl" if workload.gpu.count else "gloo",
+        "TAU_DIST_BACKEND": "nccl" if workload.gpu.number else "gloo",
         "TAU_NUM_WORKERS": str(ranks),
         "TAU_WORLD_SIZE": str(ranks),
     }
@@ -193,7 +193,7 @@ def _tune(run: Run) -> dict[str, str]:
     workload = run.workload
     root = SOURCE_DIR if workload.source is not None else CODE_DIR
     # The pods' GPUs are shared out among the trials that run at a time.
-    ranks = workload.count * (workload.gpu.count or 1)
+    ranks = workload.pods * (workload.gpu.number or 1)
     # Tune needs a folder, even one that goes with the pod.
     folder = {} if workload.storage.output else {"TAU_OUTPUT_DIR": f"/data/{workload.name}"}
     return {
@@ -205,7 +205,7 @@ def _tune(run: Run) -> dict[str, str]:
         "TAU_TUNE_NUM_SAMPLES": str(tune.samples),
         "TAU_TUNE_MAX_CONCURRENT_TRIALS": str(tune.concurrent),
         "TAU_TUNE_PARAM_SPACE": kube_literal(tune.space),
-        "TAU_GPUS_PER_WORKER": str(workload.gpu.count),
+        "TAU_GPUS_PER_WORKER": str(workload.gpu.number),
     }
 
 

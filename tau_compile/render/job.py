@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def context(run: Run) -> dict[str, Any]:
     """The template context of ``job.yaml.j2`` and ``service.yaml.j2``, beside ``run``."""
     workload = run.workload
-    nodes = workload.count
+    nodes = workload.pods
     return {
         "job": {"nodes": nodes, "service": run.peers, "port": PEERS_PORT},
         "pod": pods.pod(
@@ -55,7 +55,7 @@ def _content(run: Run) -> dict[str, Any]:
 def _whole_node(run: Run) -> bool:
     """Whether each pod takes all GPUs of a node, so that two never share one."""
     known = run.resolved.cluster.gpu_class(run.workload.gpu.gpu_class)
-    return known is not None and known.gpus_per_node == run.workload.gpu.count
+    return known is not None and known.gpus_per_node == run.workload.gpu.number
 
 
 def _apart(run: Run) -> dict[str, Any]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tau_compile.render.templates import Templates
 
 
-def render(run: Run, templates: Templates) -> tuple[list[dict[str, Any]], list[Diagnostic]]:
-    """The run's objects in the order they are applied, and what is wrong with a template of the repository's own."""
+def render(run: Run, templates: Templates) -> tuple[dict[str, dict[str, Any]], list[Diagnostic]]:
+    """The run's objects by template, in the order they are applied, and what is wrong with a template."""
     workload = run.workload
     shared = {
         "run": {
@@ -34,15 +34,15 @@ def render(run: Run, templates: Templates) -> tuple[list[dict[str, Any]], list[D
         context["code"] = config_map(run.payload, run.code_name)
     if workload.kind == "job":
         context |= job.context(run)
-        names += ["service.yaml.j2", "job.yaml.j2"] if workload.count > 1 else ["job.yaml.j2"]
+        names += ["service.yaml.j2", "job.yaml.j2"] if workload.pods > 1 else ["job.yaml.j2"]
     else:
         context |= rayjob.context(run)
         names.append("rayjob.yaml.j2")
-    objects: list[dict[str, Any]] = []
+    objects: dict[str, dict[str, Any]] = {}
     said: list[Diagnostic] = []
     for name in names:
         made, problems = templates.render(name, context)
         said += problems
         if made is not None:
-            objects.append(made)
+            objects[name] = made
     return objects, said

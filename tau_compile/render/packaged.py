@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.data import locate
-from tau_compile.render.values import Values
+from tau_compile.render.values import MAX_OUTPUT, TooLarge, Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,4 +75,7 @@ def indent(text: str, width: int = 4, first: bool = False, blank: bool = False) 
     pad = " " * min(width, 64)
     first_line, *rest = f"{text}\n".splitlines()
     lines = [pad + first_line if first else first_line]
-    return "\n".join(lines + [pad + line if line or blank else line for line in rest])
+    indented = "\n".join(lines + [pad + line if line or blank else line for line in rest])
+    if len(indented) > MAX_OUTPUT:
+        raise TooLarge
+    return indented

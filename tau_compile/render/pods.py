@@ -33,9 +33,9 @@ def resources(size: Size, extended: dict[str, int]) -> Context:
 
 def program_resources(workload: Workload) -> Context:
     """Resources of a container that runs the program."""
-    extended = {workload.gpu.resource: workload.gpu.count}
+    extended = {workload.gpu.resource: workload.gpu.number}
     if workload.rdma:
-        extended[workload.rdma.resource] = workload.rdma.count
+        extended[workload.rdma.resource] = workload.rdma.number
     return resources(workload.size, extended)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,22 +44,15 @@ class Templates:
                 name, context
             )
         except TooLarge:
-            return None, [_broken(name, 1, f"it makes more than {MAX_OUTPUT:,} characters")]
+            return None, [_broken(name, 1, f"it makes more than {MAX_OUTPUT:,} characters, or loops too often")]
         except Exception as problem:  # a template is input: whatever it provokes is its author's to mend
             return None, [_explained(name, problem)]
         data = self._filled(name, text, values)
         if data is None:
-            result = _read(name, written(text, values))
+            whole = written(text, values)
+            result = _read(name, whole)
             if result.node is None or result.diagnostics:
-                return None, [
-                    error(
-                        "TAU321",
-                        f"template `{name}` does not make a YAML document: {d.message}",
-                        d.span,
-                        d.hint,
-                    )
-                    for d in result.diagnostics
-                ]
+                return None, [_unreadable(name, whole, d) for d in result.diagnostics]
             data = plain_data(result.node)
         if not isinstance(data, dict):
             return None, [_broken(name, 1, "it makes a list or a scalar, not an object")]
@@ -78,28 +72,39 @@ class Templates:
 
 
 def _read(name: str, text: str) -> ReadResult:
-    return read(text.encode("utf-8", "surrogatepass"), f"templates/{name} (as rendered)", _LIMITS)
+    return read(text.encode("utf-8", "surrogatepass"), f"templates/{name}", _LIMITS)
+
+
+def _unreadable(name: str, text: str, problem: Diagnostic) -> Diagnostic:
+    line = problem.span.line if problem.span else 1
+    shown = text.split("\n")[line - 1].strip()[:60]
+    message = f"template `{name}` does not make one YAML document: line {line} of its output, `{shown}`: "
+    return error("TAU321", message + problem.message, Span(f"templates/{name}", 1, 1, 1, 1), problem.hint)
 
 
 def _explained(name: str, problem: Exception) -> Diagnostic:
-    from jinja2 import TemplateError, TemplateSyntaxError
+    from jinja2 import TemplateNotFound, TemplateSyntaxError
 
     if isinstance(problem, TemplateSyntaxError):
         return _broken(problem.name or name, problem.lineno, problem.message or "it is not a template")
-    kind = type(problem).__name__
-    if isinstance(problem, TemplateError):
-        return _broken(name, _line(problem), problem.message or kind)
-    return _broken(name, _line(problem), f"{kind}: {problem}")
+    where, line = _place(problem) or (name, 1)
+    if isinstance(problem, RecursionError):
+        return _broken(where, line, "it includes itself")
+    if isinstance(problem, TemplateNotFound):
+        return _broken(where, line, f"there is no template `{problem.name}`")
+    why = getattr(problem, "message", None) or str(problem) or type(problem).__name__
+    why = re.sub(r"'dict object' has no attribute '(\w+)'", r"there is no `\1` there", why)
+    return _broken(where, line, re.sub(r"^'(\w+)' is undefined$", r"there is no `\1`", why))
 
 
-def _line(problem: BaseException) -> int:
-    """The template's line, which Jinja2 writes into the traceback."""
-    line, place = 1, problem.__traceback__
+def _place(problem: BaseException) -> tuple[str, int] | None:
+    """(template, line): Jinja2 puts frames of the templates' own into the traceback."""
+    found, place = None, problem.__traceback__
     while place is not None:
-        if place.tb_frame.f_globals.get("__jinja_template__") is not None:
-            line = place.tb_lineno
+        if "__jinja_exception__" in place.tb_frame.f_globals:
+            found = (place.tb_frame.f_code.co_filename, place.tb_lineno)
         place = place.tb_next
-    return line
+    return found
 
 
 def _broken(name: str, line: int, why: str) -> Diagnostic:

@@ -42,6 +42,8 @@ class Values:
 
     def _plain(self, value: Any) -> Any:
         self.size += 4
+        if self.size > MAX_OUTPUT:  # now, not at the end: a small value may hold itself over and over
+            raise TooLarge
         if isinstance(value, str):
             self.size += len(value)
             return str(value)

@@ -5,6 +5,7 @@ The packaged templates pass by construction and by test. Templates of the reposi
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, error
@@ -15,84 +16,7 @@ if TYPE_CHECKING:
 
     from tau_compile.render.plan import Run
 
-MAX_BYTES = 1024 * 1024  # etcd takes about 1.5 MiB (J49)
-
-
-def check_objects(
-    objects: list[dict[str, Any]], run: Run, templates: Mapping[str, str], document: Span
-) -> list[Diagnostic]:
-    """Everything that is wrong with the objects of one run."""
-    said: list[Diagnostic] = []
-    for made in objects:
-        kind, name = made.get("kind", "object"), _get(made, "metadata", "name")
-        where = _place(str(kind), templates, document)
-        for problem in problems(made):
-            said.append(
-                error(
-                    "TAU430",
-                    f"{kind} `{name}` would be refused: `{problem.path}`: {problem.message}",
-                    where,
-                    "mend the template that makes it" if where != document else "report this as a bug",
-                )
-            )
-        said += _never(made, where)
-        if _get(made, "metadata", "namespace") != run.namespace:
-            said.append(
-                error(
-                    "TAU431",
-                    f"{kind} `{name}` is not in the run's namespace `{run.namespace}`",
-                    where,
-                    "render `metadata.namespace: {{ run.namespace }}`",
-                )
-            )
-    return said
-
-
-def _never(made: dict[str, Any], where: Span) -> list[Diagnostic]:
-    kind, spec = made.get("kind"), made.get("spec")
-    said: list[Diagnostic] = []
-    if kind in ("Job", "RayJob"):
-        labels = _get(made, "metadata", "labels")
-        if not (isinstance(labels, dict) and labels.get("kueue.x-k8s.io/queue-name")):
-            said.append(
-                error(
-                    "TAU510",
-                    f"the {kind} has no queue label and would run outside quota (K54)",
-                    where,
-                    "render `labels: {{ run.labels }}` in its metadata",
-                )
-            )
-        if isinstance(spec, dict) and "suspend" in spec:
-            said.append(
-                error(
-                    "TAU721",
-                    "`spec.suspend` belongs to Kueue: Git's value would start or stop the run (G1)",
-                    where,
-                    "remove it from the template",
-                )
-            )
-    if kind == "Job" and isinstance(spec, dict) and "ttlSecondsAfterFinished" in spec:
-        said.append(
-            error(
-                "TAU722",
-                "a TTL on a Job makes the GitOps agent run it again (G6)",
-                where,
-                "remove `ttlSecondsAfterFinished` from the template",
-            )
-        )
-    metadata = made.get("metadata")
-    if isinstance(metadata, dict) and "generateName" in metadata:
-        said.append(
-            error(
-                "TAU723",
-                "`generateName` cannot be applied from Git (G13)",
-                where,
-                "render `name: {{ run.id }}`",
-            )
-        )
-    return said
-
-
+# Kind → the template that makes it.
 _TEMPLATES = {
     "Job": "job.yaml.j2",
     "RayJob": "rayjob.yaml.j2",
@@ -101,11 +25,112 @@ _TEMPLATES = {
 }
 
 
-def _place(kind: str, templates: Mapping[str, str], document: Span) -> Span:
-    name = _TEMPLATES.get(kind, "")
-    if name in templates or any(part.startswith("parts/") for part in templates):
-        return Span(f"templates/{name}", 1, 1, 1, 1)
-    return document
+def check_objects(
+    objects: Mapping[str, dict[str, Any]], run: Run, templates: Mapping[str, str], document: Span
+) -> list[Diagnostic]:
+    """Everything that is wrong with the objects of one run, by the template that made each.
+
+    ``templates`` are the repository's own; without any of them, what is wrong is our fault and stands at ``document``.
+    """
+    return [d for name, made in objects.items() for d in _Judge(made, name, templates, document).judge(run)]
+
+
+class _Judge:
+    """Judges one object; ``said`` collects what is wrong with it."""
+
+    def __init__(
+        self, made: dict[str, Any], template: str, templates: Mapping[str, str], document: Span
+    ) -> None:
+        self.made, self.template, self.document = made, template, document
+        # The template itself may be a packaged one that includes a part of the repository's own.
+        self.own = {name: text for name, text in templates.items() if name == template or "/" in name}
+        self.said: list[Diagnostic] = []
+
+    def judge(self, run: Run) -> list[Diagnostic]:
+        made, kind = self.made, self.made.get("kind")
+        if _TEMPLATES.get(str(kind)) != self.template:
+            wanted = next(kind for kind, name in _TEMPLATES.items() if name == self.template)
+            self.refuse("TAU432", "kind", f"it makes a {kind}, and not a {wanted}", f"render `kind: {wanted}`")
+            return self.said
+        generated = _get(made, "metadata", "generateName") is not None
+        for problem in problems(made):
+            if not (generated and problem.path.startswith("metadata")):  # TAU723 says it better
+                path = f"`{problem.path}`: " if problem.path and problem.path not in problem.message else ""
+                message = f"the {kind} it makes would be refused: {path}{problem.message}"
+                self.refuse("TAU430", problem.path.rpartition(".")[2], message, "mend the template")
+        self.names(run)
+        if kind in ("Job", "RayJob"):
+            self.run()
+        return self.said
+
+    def names(self, run: Run) -> None:
+        kind = self.made["kind"]
+        names = {"ConfigMap": ("code.name", run.code_name), "Service": ("job.service", run.peers)}
+        value, name = names.get(kind, ("run.id", run.id))
+        if _get(self.made, "metadata", "generateName") is not None:
+            # G13
+            self.refuse(
+                "TAU723",
+                "generateName",
+                "`generateName` cannot be applied from Git",
+                "render `name: {{ run.id }}`",
+            )
+        elif _get(self.made, "metadata", "name") != name:
+            self.refuse(
+                "TAU432", "name", f"the {kind} is not called `{name}`", f"render `name: {{{{ {value} }}}}`"
+            )
+        if _get(self.made, "metadata", "namespace") != run.namespace:
+            self.refuse(
+                "TAU431",
+                "namespace",
+                f"the {kind} is not in the run's namespace `{run.namespace}`",
+                "render `namespace: {{ run.namespace }}`",
+            )
+
+    def run(self) -> None:
+        kind, spec = self.made["kind"], self.made.get("spec")
+        labels = _get(self.made, "metadata", "labels")
+        if not (isinstance(labels, dict) and labels.get("kueue.x-k8s.io/queue-name")):
+            # K54
+            self.refuse(
+                "TAU510",
+                "labels",
+                f"the {kind} has no queue label and would run outside of every quota",
+                "render `labels: {{ run.labels }}` in its metadata",
+            )
+        if isinstance(spec, dict) and "suspend" in spec:
+            # G1
+            self.refuse(
+                "TAU721",
+                "suspend",
+                "`suspend` belongs to Kueue: Git's value would start or stop the run",
+                "remove it",
+            )
+        if kind == "Job" and isinstance(spec, dict) and "ttlSecondsAfterFinished" in spec:
+            # G6
+            self.refuse(
+                "TAU722",
+                "ttlSecondsAfterFinished",
+                "a TTL on a Job makes the GitOps agent run it again",
+                "remove `ttlSecondsAfterFinished`",
+            )
+
+    def refuse(self, id: str, key: str, message: str, hint: str) -> None:
+        """Report what is wrong at ``key``: in the first template of the repository's own that writes it, if any does."""
+        for name in sorted(self.own, key=lambda name: (name != self.template, name)):
+            found = re.search(rf"^[ \t-]*{re.escape(key)}:", self.own[name], re.MULTILINE) if key else None
+            if found:
+                line = self.own[name].count("\n", 0, found.start()) + 1
+                column = found.end() - found.start() - len(key)
+                span = Span(f"templates/{name}", line, column, line, column + len(key))
+                self.said.append(error(id, f"template `{name}`: {message}", span, hint))
+                return
+        if self.own:
+            name = self.template if self.template in self.own else min(self.own)
+            span = Span(f"templates/{name}", 1, 1, 1, 1)
+            self.said.append(error(id, f"template `{name}`: {message}", span, hint))
+        else:
+            self.said.append(error(id, message, self.document, "report this as a bug in tau-compile"))
 
 
 def _get(value: Any, *path: str) -> Any:

@@ -46,5 +46,8 @@ def _explained(obj: dict[str, Any], schema: store.Prepared) -> list[Problem]:
             hint = f"; did you mean {close}?" if close else ""
             found.add(Problem(path, explain(fault, path).message + hint))
         else:
-            found.add(Problem(path, explain(fault, path).message))
+            said = explain(fault, path)
+            # Of a value that is not allowed, only the hint says what would be.
+            hint = f"; {said.hint}" if said.id == "TAU205" and said.hint.startswith("write ") else ""
+            found.add(Problem(path, said.message + hint))
     return sorted(found) or [Problem("", "the object does not fit its schema")]

@@ -5,7 +5,6 @@ Overlay layers and a tau.yaml are merged as trees of these nodes, so a value's o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ class Entry(NamedTuple):
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A scalar as spelled. ``plain`` is true for one written without quotes and not as a block."""
 
     span: Span
@@ -36,16 +34,14 @@ class Scalar:
     plain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(NamedTuple):
     """A list."""
 
     span: Span
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(NamedTuple):
     """A mapping with unique string keys, in the order written."""
 
     span: Span

@@ -24,16 +24,16 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
     view = View(resolved.merged.node, said)
     kind: Kind = "rayjob" if view.word("run.workload_kind") == "rayjob" else "job"
     gpu = compute.read_gpus(view, kind, resolved.cluster)
-    program = execution.read_program(view, kind, gpu.count)
+    program = execution.read_program(view, kind, gpu.number)
     count = compute.check_counts(view, kind)
-    size, head = compute.read_sizes(view, kind, gpu.count)
+    size, head = compute.read_sizes(view, kind, gpu.number)
     name = _name(view, kind, count)
     stored = storage.read_storage(view, name, resolved.workspace, count if kind == "job" else 1)
     restricted = view.text("runtime.security.mode") == "restricted"
     rdma, shm = extras.read_rdma(view, restricted, size)
     flavors = placement.candidate_flavors(resolved, gpu)
     source = storage.read_source(view)
-    image = _image(view, kind, gpu.count, resolved)
+    image = _image(view, kind, gpu.number, resolved)
     pip = _pip(view, kind, resolved.platform.submission_mode)
     profiler = extras.read_profiler(view, kind, program, stored)
     _check_shipping(view, kind, program)
@@ -46,7 +46,7 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
         image=image,
         ray_version=read_ray_version(view, image) if kind == "rayjob" else "",
         program=program,
-        count=count,
+        pods=count,
         size=size,
         head=head,
         gpu=gpu,
@@ -59,7 +59,7 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
         source=source,
         storage=stored,
         shm=extras.shared_memory(
-            size, kind == "job" and (gpu.count > 1 or program.processes > 1 or count > 1), shm
+            size, kind == "job" and (gpu.number > 1 or program.processes > 1 or count > 1), shm
         ),
         rdma=rdma,
         profiler=profiler,

@@ -5,7 +5,6 @@ Amounts are canonical Kubernetes quantities as strings, durations are whole seco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,12 +23,11 @@ class Size(NamedTuple):
     memory_limit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """GPUs of each pod that runs the program: the extended resource, its count, and where such nodes are."""
+class Gpu(NamedTuple):
+    """GPUs of each pod that runs the program: the extended resource, their number, and where such nodes are."""
 
     resource: str
-    count: int
+    number: int
     gpu_class: str
     node_labels: tuple[tuple[str, str], ...]
 
@@ -133,19 +131,17 @@ class Retry(NamedTuple):
     longest_wait: int
 
 
-@dataclass(frozen=True, slots=True)
-class Rdma:
+class Rdma(NamedTuple):
     """The RDMA device of each pod."""
 
     resource: str
-    count: int
+    number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(NamedTuple):
     """One workload, ready to be rendered.
 
-    ``count`` is the number of pods that run the program: nodes of a Job, workers of a RayJob. ``head`` is the Ray head's
+    ``pods`` is the number of pods that run the program: nodes of a Job, workers of a RayJob. ``head`` is the Ray head's
     size. ``topology`` is a Kueue annotation (key, value) for the pods that run the program.
     """
 
@@ -154,7 +150,7 @@ class Workload:
     image: str
     ray_version: str
     program: Program
-    count: int
+    pods: int
     size: Size
     head: Size
     gpu: Gpu

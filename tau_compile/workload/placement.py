@@ -22,7 +22,7 @@ def read_tolerations(cluster: Cluster, flavors: tuple[Flavor, ...], gpu: Gpu) ->
 
     They stand on the pod itself: for some Kueue versions a flavor's own tolerations do not count (B-03).
     """
-    if not gpu.count:
+    if not gpu.number:
         return ()
     known = cluster.gpu_class(gpu.gpu_class)
     taints: list[Taint] = [*cluster.gpu_taints, *(known.taints if known else ())]
@@ -42,7 +42,7 @@ def candidate_flavors(resolved: Resolved, gpu: Gpu) -> tuple[Flavor, ...]:
     cluster = resolved.cluster
     place = (resolved.workspace.namespace, resolved.queue)
     names = {name for q in cluster.queues if place in q.local_queues for name in q.flavors}
-    fits = _has_gpus if gpu.count else _is_open
+    fits = _has_gpus if gpu.number else _is_open
     return tuple(flavor for flavor in cluster.flavors if flavor.name in names and fits(cluster, flavor, gpu))
 
 

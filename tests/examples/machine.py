@@ -81,6 +81,8 @@ class Machine:
             file.write_text(self._here(text, self.main) if item["path"] == "argv" else text)
 
     def _here(self, text: str, container: dict[str, Any]) -> str:
-        places = {m["mountPath"]: self.volumes[m["name"]] for m in container["volumeMounts"]} | self.image_files
+        places = {
+            m["mountPath"]: self.volumes[m["name"]] for m in container["volumeMounts"]
+        } | self.image_files
         paths = "|".join(re.escape(path) for path in sorted(places, reverse=True))
         return re.sub(rf"(?<![\w/.-])({paths})(?![\w.-])", lambda found: str(places[found[1]]), text)

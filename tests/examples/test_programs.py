@@ -24,7 +24,9 @@ def test_cpu_job(rendered: dict[str, str], tmp_path: Path) -> None:
     machine = Machine(objects(rendered["cpu-job"]), tmp_path)
     done = machine.start()
     assert done.returncode == 0, done.stderr
-    train, validation = (rows(machine.path(f"/data/vision/events/{name}.csv")) for name in ("train", "validation"))
+    train, validation = (
+        rows(machine.path(f"/data/vision/events/{name}.csv")) for name in ("train", "validation")
+    )
     assert train[0] == validation[0] == ["time", "camera", "object", "confidence"]
     source = rows(EXAMPLES / "cpu-job" / "sample.csv")[1:]
     whole = {tuple(row) for row in source if len(row) == 4}
@@ -102,7 +104,9 @@ def test_restricted_publish(rendered: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_a_failed_export_publishes_nothing(rendered: dict[str, str], tmp_path: Path) -> None:
-    machine = Machine(objects(rendered["restricted-publish"]), tmp_path, secrets={("export-signing", "key"): "k"})
+    machine = Machine(
+        objects(rendered["restricted-publish"]), tmp_path, secrets={("export-signing", "key"): "k"}
+    )
     done = machine.start()
     assert done.returncode == 1
     assert "there is no model at" in done.stderr

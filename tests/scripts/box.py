@@ -19,10 +19,18 @@ if TYPE_CHECKING:
 SCRIPTS: Final = Path(__file__).parents[2] / "templates" / "scripts"
 
 # Everything that the scripts may call: an image needs no more.
-TOOLS: Final = tuple("cat chmod cp env find ls mkdir mv readlink rm rmdir sed sh sha256sum sleep sort sync wc".split())
+TOOLS: Final = tuple(
+    "cat chmod cp env find ls mkdir mv readlink rm rmdir sed sh sha256sum sleep sort sync wc".split()
+)
 
 # Prints its arguments, each followed by NUL.
-ECHO: Final = ("python3", "-I", "-S", "-c", "import os,sys\nfor a in sys.argv[1:]: os.write(1, os.fsencode(a) + b'\\0')")
+ECHO: Final = (
+    "python3",
+    "-I",
+    "-S",
+    "-c",
+    "import os,sys\nfor a in sys.argv[1:]: os.write(1, os.fsencode(a) + b'\\0')",
+)
 
 
 class Done(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.scripts import environment
 from tests.scripts.box import Box
 
 if TYPE_CHECKING:
@@ -15,3 +16,9 @@ if TYPE_CHECKING:
 @pytest.fixture(params=["sh", "bash"])
 def box(request: pytest.FixtureRequest, tmp_path: Path) -> Box:
     return Box(tmp_path, request.param)
+
+
+@pytest.fixture(scope="session")
+def slow_python() -> Path:
+    """The Python of the slow tests' environment, with torch and Ray."""
+    return environment.make()

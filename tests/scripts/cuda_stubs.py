@@ -112,7 +112,9 @@ def shared_object(soname: str, symbols: tuple[str, ...], version: str, machine: 
     ident = b"\x7fELF\x02\x01\x01" + bytes(9)
     header = ident + struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, 0, 0, 64, 56, 2, 64, 0, 0)
     load = struct.pack("<IIQQQQQQ", 1, 6, 0, 0, 0, size, size, 4096)
-    segment = struct.pack("<IIQQQQQQ", 2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8)
+    segment = struct.pack(
+        "<IIQQQQQQ", 2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8
+    )
 
     image = bytearray(size)
     for position, part in (
@@ -135,7 +137,9 @@ def write(site_packages: Path, machine: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         for name in names:
             if not (directory / name).exists():
-                content = shared_object(name, SYMBOLS.get(name, ()), VERSIONS.get(name, name), _MACHINES[machine])
+                content = shared_object(
+                    name, SYMBOLS.get(name, ()), VERSIONS.get(name, name), _MACHINES[machine]
+                )
                 (directory / name).write_bytes(content)
     # Extension modules are opened with immediate binding unless told otherwise.
     (site_packages / "tau_lazy_binding.pth").write_text("import os, sys; sys.setdlopenflags(os.RTLD_LAZY)\n")

@@ -32,7 +32,9 @@ def test_signals_are_as_in_a_new_process(box: Box) -> None:
     script = "import signal as s; print([s.getsignal(n) is s.SIG_IGN for n in (s.SIGINT, s.SIGQUIT)])"
     assert box.run("python3", "-c", script).out == "[False, False]\n"
     # Python itself ignores PIPE, so a shell has to tell: a bit in a mask of the kernel's.
-    ignored = box.sh("while read -r key value; do [ $key != SigIgn: ] || echo $value; done </proc/self/status").out
+    ignored = box.sh(
+        "while read -r key value; do [ $key != SigIgn: ] || echo $value; done </proc/self/status"
+    ).out
     assert int(ignored, 16) & (1 << 12 | 1 << 1 | 1 << 2 | 1 << 24) == 0
 
 

@@ -36,7 +36,9 @@ def test_hot_directory_is_used(box: Box, tmp_path: Path) -> None:
 @pytest.mark.parametrize("hot", ["/nowhere", "/proc"])
 def test_data_directory_takes_its_place(box: Box, tmp_path: Path, hot: str) -> None:
     done = box.sh(SHOW, **variables(hot, str(tmp_path)))
-    assert done.out == f"{tmp_path} {tmp_path} {tmp_path}/datasets {tmp_path}/checkpoints {tmp_path}/datasets\n"
+    assert (
+        done.out == f"{tmp_path} {tmp_path} {tmp_path}/datasets {tmp_path}/checkpoints {tmp_path}/datasets\n"
+    )
     assert (done.exit, done.err) == (0, f"tau: {hot} cannot be written; using {tmp_path} in its place\n")
 
 
@@ -44,7 +46,9 @@ def test_only_paths_below_the_hot_directory_move(box: Box, tmp_path: Path) -> No
     given = {"TAU_HOT_DIR": "/proc", "TAU_DATA_DIR": str(tmp_path), "TAU_DATASETS_DIR": f"{tmp_path}/own"}
     done = box.sh('echo "$TAU_DATASETS_DIR ${TAU_CHECKPOINTS_DIR-unset}"', **given)
     assert done.out == f"{tmp_path}/own unset\n"
-    done = box.sh("echo $TAU_DATASETS_DIR", **given | {"TAU_DATASETS_DIR": "/proc", "TAU_DATA_DIR": str(tmp_path)})
+    done = box.sh(
+        "echo $TAU_DATASETS_DIR", **given | {"TAU_DATASETS_DIR": "/proc", "TAU_DATA_DIR": str(tmp_path)}
+    )
     assert done.out == f"{tmp_path}\n"
 
 
@@ -52,7 +56,11 @@ def test_neither_can_be_written(box: Box) -> None:
     done = box.sh("echo never", TAU_HOT_DIR="/nowhere", TAU_DATA_DIR="/proc")
     assert done == (73, "", "tau: no writable storage: neither /nowhere nor /proc can be written\n")
     done = box.sh("echo never", TAU_HOT_DIR="/nowhere")
-    assert done == (73, "", "tau: no writable storage: neither /nowhere nor a data directory can be written\n")
+    assert done == (
+        73,
+        "",
+        "tau: no writable storage: neither /nowhere nor a data directory can be written\n",
+    )
 
 
 def test_without_storage_nothing_is_checked(box: Box) -> None:

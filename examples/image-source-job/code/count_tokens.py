@@ -11,7 +11,7 @@ from pathlib import Path
 
 def main() -> None:
     """Read every .txt file, count, and write the result."""
-    vocabulary = set(Path(os.environ.get("VOCABULARY", "/assets/vocabulary/words.txt")).read_text().split())
+    vocabulary = set(Path(os.environ["VOCABULARY"]).read_text().split())
     words: Counter[str] = Counter()
     files = sorted(Path(os.environ["TAU_DATA_DIR"], "texts").glob("*.txt"))
     for file in files:
