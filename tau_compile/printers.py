@@ -16,7 +16,9 @@ _BEFORE = 40  # of them before the place, where the line is longer
 _LINE_END = re.compile("\r\n|\r|\n")
 _SECRETS = "TAU80"  # ids of diagnostics whose line holds what must not be shown again
 # What JSON leaves as it is and could drive a terminal or reorder what it shows, and halves of characters.
-_UNSAFE = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]")
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]"
+)
 
 
 def as_text(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes], colour: bool = False) -> str:

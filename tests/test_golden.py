@@ -1,17 +1,21 @@
 """Golden cases: every folder below ``tests/golden`` is a test of the whole program.
 
 ``input/`` is a small repository; the command runs in a copy of it, far from this one's own overlays. ``command`` holds the
-arguments (``validate tau.yaml`` without it), ``fill`` makes large files (lines of ``BYTES PATH``) before it runs. ``expected/``
-holds ``stdout``, ``stderr`` (no file: nothing is printed) and ``exit``. ``pytest --update-golden`` rewrites them.
+arguments (``validate tau.yaml`` without it); ``setup`` is a shell script that makes what should not lie in a repository: large
+files, a Git history. ``expected/`` holds ``stdout``, ``stderr`` (no file: nothing is printed) and ``exit``. ``pytest
+--update-golden`` rewrites them.
 
-The packaged scripts and long base64 texts are cut out of what is compared: they have tests of their own.
+The packaged scripts, long base64 texts and Git's commit ids are cut out of what is compared: they have tests of their own.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import textwrap
 from functools import cache
 from typing import TYPE_CHECKING
@@ -26,17 +30,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CASES = sorted(path for path in (ROOT / "tests" / "golden").iterdir() if (path / "input").is_dir())
-LINE = "# one line of a file that is far too long for what it is meant for\n"
+# For setup scripts: nothing of the machine's own Git settings, and the same commit ids everywhere.
+GIT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "Ann"), ("EMAIL", "ann@example.com"), ("DATE", "2024-01-01T00:00:00Z"))
+    },
+}
 
 
 def prepare(case: Path, folder: Path) -> list[str]:
     """Copy the case's input and say how it is called."""
     shutil.copytree(case / "input", folder, symlinks=True)
-    if (case / "fill").exists():
-        for line in (case / "fill").read_text().splitlines():
-            size, path = line.split(maxsplit=1)
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text((LINE * (int(size) // len(LINE) + 1))[: int(size)])
+    if (case / "setup").exists():
+        tool = f"{shlex.quote(sys.executable)} -m tau_compile"
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder.parent),
+            "PYTHONPATH": str(ROOT),
+            "TAU": tool,
+        }
+        script = ["sh", "-eu", str(case / "setup")]
+        subprocess.run(script, cwd=folder, env=environment | GIT, check=True, capture_output=True, timeout=60)
     command = case / "command"
     return shlex.split(command.read_text()) if command.exists() else ["validate", "tau.yaml"]
 
@@ -57,7 +75,8 @@ def shortened(text: str) -> str:
     """The text without what other tests judge."""
     for block, name in scripts():
         text = text.replace(block, name)
-    return re.sub(r"[A-Za-z0-9+/]{300,}={0,2}", "<base64>", text)
+    text = re.sub(r"[A-Za-z0-9+/]{300,}={0,2}", "<base64>", text)
+    return re.sub(r"git checkout [0-9a-f]{12}", "git checkout <commit>", text)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -66,7 +85,7 @@ def test_golden(case: Path, tmp_path: Path, golden: Callable[[Path, str], None])
     outcome = run(arguments, tmp_path / "repository")
     assert outcome.exit != 70, outcome.stderr
     golden(case / "expected" / "stdout", shortened(outcome.stdout))
-    golden(case / "expected" / "stderr", outcome.stderr)
+    golden(case / "expected" / "stderr", shortened(outcome.stderr))
     golden(case / "expected" / "exit", f"{outcome.exit}\n")
 
 

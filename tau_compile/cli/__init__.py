@@ -11,6 +11,7 @@ from tau_compile import __version__
 
 # Verb → (module, what --help says). The order is the order of --help.
 VERBS = {
+    "init": ("init", "Write a GitOps repository to start from."),
     "validate": ("validate", "Check tau.yaml files and overlays; write nothing."),
     "render": ("render", "Print the manifests of one tau.yaml."),
     "build": ("build", "Compile the repository: write rendered/ and runs/."),

@@ -64,9 +64,10 @@ def show(
     diagnostics: Iterable[Diagnostic], sources: dict[str, bytes], format: str, quiet_summary: bool = False
 ) -> int:
     """Print diagnostics to standard error, or as JSON to standard output; the exit code they mean."""
-    from tau_compile import printers
-
     found = list(diagnostics)
+    if found or format == "json":
+        from tau_compile import printers
+
     if format == "json":
         click.echo(printers.as_json(found), nl=False)
     elif found:

@@ -43,7 +43,7 @@ _REFUSED: tuple[tuple[type[nodes.Node], str], ...] = (
 
 
 class _Code(CodeGenerator):
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
         """Join with a limit."""
         self.write("environment.joined((")
         for part in node.nodes:
@@ -73,7 +73,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
             auto_reload=False,
         )
         self.globals.clear()
-        self.filters = {name: self.filters[name] for name in FILTERS} | {"indent": indent, "counted": self._counted}
+        self.filters = {name: self.filters[name] for name in FILTERS} | {
+            "indent": indent,
+            "counted": self._counted,
+        }
         self.tests = {name: self.tests[name] for name in TESTS}
 
     def text(self, name: str, context: dict[str, Any]) -> tuple[str, list[Any]]:

@@ -44,7 +44,9 @@ class Templates:
                 name, context
             )
         except TooLarge:
-            return None, [_broken(name, 1, f"it makes more than {MAX_OUTPUT:,} characters, or loops too often")]
+            return None, [
+                _broken(name, 1, f"it makes more than {MAX_OUTPUT:,} characters, or loops too often")
+            ]
         except Exception as problem:  # a template is input: whatever it provokes is its author's to mend
             return None, [_explained(name, problem)]
         data = self._filled(name, text, values)

@@ -50,7 +50,9 @@ class _Judge:
         made, kind = self.made, self.made.get("kind")
         if _TEMPLATES.get(str(kind)) != self.template:
             wanted = next(kind for kind, name in _TEMPLATES.items() if name == self.template)
-            self.refuse("TAU432", "kind", f"it makes a {kind}, and not a {wanted}", f"render `kind: {wanted}`")
+            self.refuse(
+                "TAU432", "kind", f"it makes a {kind}, and not a {wanted}", f"render `kind: {wanted}`"
+            )
             return self.said
         generated = _get(made, "metadata", "generateName") is not None
         for problem in problems(made):

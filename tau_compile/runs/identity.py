@@ -136,7 +136,8 @@ def project(canonical: Mapping[str, Any]) -> dict[str, Any]:
 def intent_digest(projection: Mapping[str, Any], files: Iterable[CodeFile]) -> str:
     """Compute the 64 hex digits of an intent: a projection by ``project``, and the files that ship."""
     import json
-    from hashlib import sha256
+
+    from tau_compile.digest import sha256
 
     code = sorted([file.path, file.executable, sha256(file.content).hexdigest()] for file in files)
     text = json.dumps(

@@ -145,7 +145,7 @@ def _diagnostic(place: Place, shape: Shape, complaint: Complaint) -> Diagnostic:
         what = next((phrase for kind, phrase in _NAMES.items() if shape.types == {kind}), "a value")
         return error("TAU206", f"{name} has no value", place.span, f"remove the key or write {what}")
     if complaint.kind == "infinite":
-        return error("TAU141", f"{name} must be a finite number, not `{text}`", place.span)
+        return error("TAU141", f"{name} must be a finite number, not `{text}`", place.span, "write a number")
     return error("TAU140", f"{name}: {complaint.reason}", place.span, _rewrites(shape, text))
 
 

@@ -272,7 +272,10 @@ def _direct_ray_compute(fields: Fields, said: list[Diagnostic]) -> None:
     elif not _sized_elsewhere(fields):
         # In the direct form a Ray worker has one GPU unless told otherwise (taugrid-config 8.2, trap 2).
         fields.add("compute.gpus", "1", fields.span)
-    own = {size: [p for p in ("head", "worker") if fields.get(f"compute.{p}_{size}") is not None] for size, _ in _SIZES}
+    own = {
+        size: [p for p in ("head", "worker") if fields.get(f"compute.{p}_{size}") is not None]
+        for size, _ in _SIZES
+    }
     for size, canonical in _SIZES:
         shared = fields.get(f"compute.{size}")
         # A shared limit belongs to the shared request, not to a request of the pod's own.

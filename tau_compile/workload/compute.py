@@ -64,7 +64,8 @@ def _unused(view: View) -> None:
         ("memory_limit", "memory"),
     ):
         taken = [
-            any(view.has(f"compute.{part}_{name}") for name in (field, request)) for part in ("head", "worker")
+            any(view.has(f"compute.{part}_{name}") for name in (field, request))
+            for part in ("head", "worker")
         ]
         if view.has(f"compute.{field}") and all(taken):
             view.warning(

@@ -105,7 +105,7 @@ def read_topology(view: View, resolved: Resolved, flavors: tuple[Flavor, ...]) -
     level = _level(topologies, word)
     if level:
         return (f"{_PREFIX}required-topology", level)
-    if view.integer("compute.gpus", 0) and not topologies and word == "same-host" and _one_pod(view):
+    if not topologies and word == "same-host" and _one_pod(view):
         return None  # a single pod is on one host by itself
     # Kueue would never admit it (K146).
     offered = sorted({name for t in topologies for name, _ in t.levels if name})

@@ -96,7 +96,7 @@ metadata: {name: other}
     # Files that the table does not know: one that compiles, some that are refused.
     "new-good.yaml": "schema_version: 1\nname: new\nrun: {script: a.py}\nruntime: {image: python:3.12}\n",
     "new-typo.yaml": "schema_version: 1\nname: new\nrum: {script: a.py}\nruntime: {image: python:3.12}\n",
-    "new-outside.yaml": "name: new\nengine: job\nentrypoint: ../../etc/a.py\nruntime: {image: python:3.12}\n",
+    "new-outside.yaml": "name: new\nengine: job\nentrypoint: ../../etc/a.py\ncompute: {gpus: 0}\nruntime: {image: python:3.12}\n",
     "new-broken.yaml": "name: [new\n",
 }
 

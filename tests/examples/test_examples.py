@@ -143,14 +143,3 @@ def test_what_may_never_be_rendered_on_a_run(name: str, rendered: dict[str, str]
         assert o["kind"] == "RayJob" or "ttlSecondsAfterFinished" not in o["spec"]
         for template in pod_templates(o):
             assert not any(key.startswith("kueue.x-k8s.io/") for key in template["metadata"]["labels"])
-
-
-def test_cpu_pods_ask_for_no_topology(rendered: dict[str, str]) -> None:
-    # Their flavor has none, and Kueue would leave them pending for ever (K146).
-    for name in NAMES:
-        for made in objects(rendered[name]):
-            for template in pod_templates(made):
-                limits = [c["resources"]["limits"] for c in template["spec"]["containers"]]
-                gpus = any(key.startswith("nvidia.com/") for limit in limits for key in limit)
-                keys = template["metadata"].get("annotations", {})
-                assert any("topology" in key for key in keys) == gpus, (name, made["kind"])

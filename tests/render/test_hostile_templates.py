@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tau_compile.diagnostics import Diagnostic
 from tests.support.compiling import JOB, compiled
+
+if TYPE_CHECKING:
+    from tau_compile.diagnostics import Diagnostic
 
 HEAD = (
     "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {{ run.id }}\n  namespace: {{ run.namespace }}\n"
@@ -91,8 +94,10 @@ def test_what_is_not_available_is_told_at_its_line(line: str, what: str) -> None
 
 
 def test_a_part_is_blamed_for_itself() -> None:
-    whole = HEAD + SPEC.removesuffix("      restartPolicy: Never\n") + (
-        "{% filter indent(6, true) %}\n{% include 'parts/pod.yaml.j2' %}\n{% endfilter %}\n"
+    whole = (
+        HEAD
+        + SPEC.removesuffix("      restartPolicy: Never\n")
+        + ("{% filter indent(6, true) %}\n{% include 'parts/pod.yaml.j2' %}\n{% endfilter %}\n")
     )
     found = problem(whole, pod="restartPolicy: Never\n\ncontainers: {{ pod.cnotainers }}\n")
     assert found.span is not None
@@ -100,7 +105,9 @@ def test_a_part_is_blamed_for_itself() -> None:
 
 
 DOUBLE = "".join(f"{{% set a{i + 1} = a{i} ~ a{i} %}}" for i in range(60))
-LOOPS = "".join(f"{{% for x{i} in run.labels %}}" for i in range(30)) + "".join("{% endfor %}" for _ in range(30))
+LOOPS = "".join(f"{{% for x{i} in run.labels %}}" for i in range(30)) + "".join(
+    "{% endfor %}" for _ in range(30)
+)
 CHATTY = LOOPS.replace("{% endfor %}", "some text{% endfor %}", 1)
 
 
@@ -116,7 +123,16 @@ CHATTY = LOOPS.replace("{% endfor %}", "some text{% endfor %}", 1)
         "{% filter indent(1000000000) %}\na\n{% endfilter %}" * 2000 + LOOPS,
         "{% for x in run.labels recursive %}{{ loop(run.labels) }}{% endfor %}",
     ],
-    ids=["doubling", "loops", "loops-in-a-filter", "large-values", "itself", "itself-often", "indent", "recursive"],
+    ids=[
+        "doubling",
+        "loops",
+        "loops-in-a-filter",
+        "large-values",
+        "itself",
+        "itself-often",
+        "indent",
+        "recursive",
+    ],
 )
 def test_what_never_ends_is_stopped(text: str) -> None:
     assert problem(GOOD + text).id == "TAU320"
@@ -182,7 +198,9 @@ def test_what_may_not_be_rendered_is_told_at_its_line(old: str, new: str, id: st
 
 
 def test_a_part_of_the_repository_is_blamed_when_the_template_is_a_packaged_one() -> None:
-    result = compiled(JOB, templates={"parts/pod.yaml.j2": "restartPolicy: Never\ncontainers: []\nhostname: 3\n"})
+    result = compiled(
+        JOB, templates={"parts/pod.yaml.j2": "restartPolicy: Never\ncontainers: []\nhostname: 3\n"}
+    )
     assert [(d.id, d.span and (d.span.file, d.span.line)) for d in result.diagnostics] == [
         ("TAU430", ("templates/parts/pod.yaml.j2", 3))
     ]

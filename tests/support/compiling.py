@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,9 +12,11 @@ from tau_compile.source.project import packaged_overlays
 from tests.workload.memory_tree import MemoryTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from tau_compile.diagnostics import Diagnostic
+
+Overlays = Sequence[str] | dict[str, str]
 
 IMAGE = "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime"
 RAY = "rayproject/ray:2.9.0-gpu"
@@ -42,24 +45,20 @@ def packaged() -> tuple[SourceFile, ...]:
 
 
 def repository(
-    overlays: Sequence[str] | Mapping[str, str] = (),
+    overlays: Overlays = (),
     templates: Mapping[str, str] | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> Repository:
     """A repository of texts; a list of overlays gets names."""
-    named = overlays if not isinstance(overlays, list | tuple) else dict(_numbered(overlays))
-    assert not isinstance(named, list | tuple)
-    sources = [SourceFile(path, text.encode()) for path, text in sorted(dict(named).items())]
+    if not isinstance(overlays, dict):
+        overlays = {f"overlays/{place}.yaml": text for place, text in enumerate(overlays)}
+    sources = [SourceFile(path, text.encode()) for path, text in sorted(overlays.items())]
     return Repository(sources, packaged(), MemoryTree({**CODE, **(files or {})}), templates or {})
-
-
-def _numbered(overlays: Sequence[str]) -> list[tuple[str, str]]:
-    return [(f"overlays/{place}.yaml", text) for place, text in enumerate(overlays)]
 
 
 def compiled(
     text: str | bytes,
-    overlays: Sequence[str] | Mapping[str, str] = (),
+    overlays: Overlays = (),
     *,
     path: str = "tau.yaml",
     workspace: str = "",
@@ -71,7 +70,7 @@ def compiled(
     return compile_file(repository(overlays, templates, files), path, data, workspace)
 
 
-def accepted(text: str | bytes, overlays: Sequence[str] = (), **given: Any) -> Compiled:
+def accepted(text: str | bytes, overlays: Overlays = (), **given: Any) -> Compiled:
     """Compile what must compile."""
     result = compiled(text, overlays, **given)
     assert result.objects, said(result)
@@ -88,7 +87,7 @@ def said_of(d: Diagnostic) -> Said:
     return Said(d.id, d.message, d.span.line if d.span else 0, d.hint)
 
 
-def ids(text: str | bytes, overlays: Sequence[str] | Mapping[str, str] = (), **given: Any) -> list[str]:
+def ids(text: str | bytes, overlays: Overlays = (), **given: Any) -> list[str]:
     """The ids of what is said about a file."""
     return [d.id for d in compiled(text, overlays, **given).diagnostics]
 
