@@ -155,6 +155,7 @@ _ALL = (
     Code("TAU320", "A template that cannot be rendered", "tau-compile"),
     Code("TAU321", "A template that does not make YAML", "tau-compile"),
     Code("TAU322", "A version of tau-compile that the repository does not want", "tau-compile"),
+    Code("TAU323", "A name in a cluster that leads nowhere", "Kueue"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),

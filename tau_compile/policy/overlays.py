@@ -19,6 +19,7 @@ from tau_compile.policy.model import (
     Topology,
     Workspace,
 )
+from tau_compile.policy.references import cluster_references
 from tau_compile.schema import store
 from tau_compile.schema.check import check
 from tau_compile.source.forms import canonical_defaults
@@ -141,7 +142,10 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     said += checked.diagnostics
     if any(d.severity == "error" for d in checked.diagnostics):
         return []
-    return [_build(word, checked.data, node, said)]
+    built = _build(word, checked.data, node, said)
+    if isinstance(built, Cluster):
+        said += cluster_references(built)
+    return [built]
 
 
 def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic]) -> Document:

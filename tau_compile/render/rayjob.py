@@ -53,7 +53,20 @@ def _head(run: Run) -> dict[str, Any]:
         resources=pods.resources(run.workload.head, {}),
         volume_mounts=mounts + more[1],
     )
-    return pods.pod(run, containers=[head], init_containers=inits, volumes=volumes + more[0])
+    return pods.pod(
+        run,
+        annotations=_topology(run),
+        tolerations=pods.tolerations(run.workload.plain.tolerations),
+        containers=[head],
+        init_containers=inits,
+        volumes=volumes + more[0],
+    )
+
+
+def _topology(run: Run) -> dict[str, str]:
+    """The topology annotation of pods without GPUs."""
+    topology = run.workload.plain.topology
+    return dict([topology]) if topology else {}
 
 
 def _worker(run: Run) -> dict[str, Any]:
@@ -86,7 +99,13 @@ def _worker(run: Run) -> dict[str, Any]:
 def _submitter(run: Run) -> dict[str, Any]:
     """Explicit, so that Kueue has nothing to fill in (K89); tolerates what the workers do, so that any flavor serves."""
     submitter = pods.container(run, "ray-job-submitter", resources=pods.resources(_SUBMITTER, {}))
-    return pods.pod(run, containers=[submitter], tolerations=pods.tolerations(run.workload.tolerations))
+    both = dict.fromkeys((*run.workload.plain.tolerations, *run.workload.tolerations))
+    return pods.pod(
+        run,
+        annotations=_topology(run),
+        containers=[submitter],
+        tolerations=pods.tolerations(tuple(both)),
+    )
 
 
 def _runtime_env(run: Run) -> str:

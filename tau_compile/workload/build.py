@@ -53,6 +53,7 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
         tolerations=placement.read_tolerations(resolved.cluster, flavors, gpu),
         node_selector=placement.read_node_selector(view, resolved.document, gpu),
         topology=placement.read_topology(view, resolved, flavors),
+        plain=placement.read_plain(resolved),
         env=environment.read_env(view, program.launcher == "torchrun"),
         pip=pip,
         working_dir=view.text("runtime.working_dir"),

@@ -40,6 +40,13 @@ class Toleration(NamedTuple):
     effect: str
 
 
+class Plain(NamedTuple):
+    """Where pods without GPUs may land: tolerations, and a Kueue annotation (key, value) or None."""
+
+    tolerations: tuple[Toleration, ...]
+    topology: tuple[str, str] | None
+
+
 class EnvVar(NamedTuple):
     """An environment variable: a literal value, or (Secret, key) when ``secret`` is given."""
 
@@ -142,7 +149,8 @@ class Workload(NamedTuple):
     """One workload, ready to be rendered.
 
     ``pods`` is the number of pods that run the program: nodes of a Job, workers of a RayJob. ``head`` is the Ray head's
-    size. ``topology`` is a Kueue annotation (key, value) for the pods that run the program.
+    size. ``topology`` is a Kueue annotation (key, value) for the pods that run the program; ``plain`` is for the Ray head
+    and the submitter.
     """
 
     name: str
@@ -157,6 +165,7 @@ class Workload(NamedTuple):
     tolerations: tuple[Toleration, ...]
     node_selector: tuple[tuple[str, str], ...]
     topology: tuple[str, str] | None
+    plain: Plain
     env: tuple[EnvVar, ...]
     pip: tuple[str, ...]
     working_dir: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tau_compile.policy.profile import OLDER_PLACEMENTS, placement_word
 from tau_compile.source.nodes import Mapping, find
-from tau_compile.workload.model import Gpu, Toleration
+from tau_compile.workload.model import Gpu, Plain, Toleration
 from tau_compile.workload.view import scalar
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ _PREFIX = "kueue.x-k8s.io/podset-"
 
 
 def read_tolerations(cluster: Cluster, flavors: tuple[Flavor, ...], gpu: Gpu) -> tuple[Toleration, ...]:
-    """Tolerations of pods with GPUs: the cluster's GPU taints, the class's, and those of the flavors it may get.
+    """Tolerations of pods: the taints of the flavors they may get, and with GPUs those of the cluster and the class.
 
     They stand on the pod itself: for some Kueue versions a flavor's own tolerations do not count (B-03).
     """
-    if not gpu.number:
-        return ()
     known = cluster.gpu_class(gpu.gpu_class)
-    taints: list[Taint] = [*cluster.gpu_taints, *(known.taints if known else ())]
+    taints: list[Taint] = []
+    if gpu.number:
+        taints = [*cluster.gpu_taints, *(known.taints if known else ())]
     for flavor in flavors:
         taints += flavor.taints
     found = dict.fromkeys(
@@ -35,15 +35,16 @@ def read_tolerations(cluster: Cluster, flavors: tuple[Flavor, ...], gpu: Gpu) ->
 
 
 def candidate_flavors(resolved: Resolved, gpu: Gpu) -> tuple[Flavor, ...]:
-    """The flavors of the workload's queue that the pods which run the program could get.
+    """The flavors of the workload's queue, in its order, that pods with these GPUs could get.
 
-    Pods without GPUs tolerate no taints, so a tainted flavor is none of theirs (K118).
+    A tainted flavor of GPU nodes is none for pods without GPUs (K118): they stay off the GPUs' quota.
     """
     cluster = resolved.cluster
     place = (resolved.workspace.namespace, resolved.queue)
-    names = {name for q in cluster.queues if place in q.local_queues for name in q.flavors}
+    known = {flavor.name: flavor for flavor in cluster.flavors}
+    names = dict.fromkeys(name for q in cluster.queues if place in q.local_queues for name in q.flavors)
     fits = _has_gpus if gpu.number else _is_open
-    return tuple(flavor for flavor in cluster.flavors if flavor.name in names and fits(cluster, flavor, gpu))
+    return tuple(known[name] for name in names if name in known and fits(cluster, known[name], gpu))
 
 
 def _has_gpus(cluster: Cluster, flavor: Flavor, gpu: Gpu) -> bool:
@@ -53,9 +54,24 @@ def _has_gpus(cluster: Cluster, flavor: Flavor, gpu: Gpu) -> bool:
 
 
 def _is_open(cluster: Cluster, flavor: Flavor, gpu: Gpu) -> bool:
+    if not flavor.gpu_class:
+        return not {taint.key for taint in cluster.gpu_taints} & {taint.key for taint in flavor.taints}
     known = cluster.gpu_class(flavor.gpu_class)
-    of_nodes = (*cluster.gpu_taints, *(known.taints if known else ())) if flavor.gpu_class else ()
+    of_nodes = (*cluster.gpu_taints, *(known.taints if known else ()))
     return all(taint.effect == "PreferNoSchedule" for taint in (*flavor.taints, *of_nodes))
+
+
+def read_plain(resolved: Resolved) -> Plain:
+    """Where the pods without GPUs of a Ray cluster may land: its head, and the pod that submits the program.
+
+    They ask for no closeness; but where all they can get has a topology, Kueue wants that said (K147).
+    """
+    none = Gpu("", 0, "", ())
+    # A queue may have nothing but GPU nodes; then they have to do.
+    flavors = candidate_flavors(resolved, none) or candidate_flavors(resolved, Gpu("", 1, "any", ()))
+    wired = bool(flavors) and all(flavor.topology for flavor in flavors)
+    topology = (f"{_PREFIX}unconstrained-topology", "true") if wired else None
+    return Plain(read_tolerations(resolved.cluster, flavors, none), topology)
 
 
 def read_node_selector(view: View, document: Mapping, gpu: Gpu) -> tuple[tuple[str, str], ...]:

@@ -233,19 +233,25 @@ def main() -> None:
         ),
         run_config=tune.RunConfig(name=settings.name, storage_path=settings.output),
     )
-    results = tuner.fit()
+    print(MARKER, json.dumps(best_result(tuner.fit(), settings), sort_keys=True), flush=True)
+
+
+def best_result(results: Any, settings: Settings) -> dict[str, Any]:
+    """The summary to print, of Tune's result grid; ends the process with 1 if there is no best result."""
     failed = len(results.errors)
     if failed:
         reason = (str(results.errors[0]).strip() or repr(results.errors[0])).splitlines()[-1]
         say(f"{failed} of {len(results)} trials failed; the first with: {reason}")
     if failed == len(results):
         fail(1, "every trial failed")
-    try:
-        best = results.get_best_result()
-    except RuntimeError:
+    reported = [
+        result for result in results if not result.error and settings.metric in (result.metrics or {})
+    ]
+    if not reported:
         fail(1, f"no trial reported the metric {settings.metric}")
+    best = results.get_best_result()
     value = best.metrics[settings.metric]
-    summary = {
+    return {
         "metric": settings.metric,
         "mode": settings.mode,
         "value": value if math.isfinite(value) else None,
@@ -254,7 +260,6 @@ def main() -> None:
         "trials": len(results),
         "failed": failed,
     }
-    print(MARKER, json.dumps(summary, sort_keys=True), flush=True)
 
 
 if __name__ == "__main__":

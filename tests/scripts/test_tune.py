@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -160,6 +161,60 @@ def test_code_that_needs_a_gpu_to_import(
     assert capsys.readouterr().err.startswith(
         "tau: warning: the training code cannot be imported on the head: "
     )
+
+
+class Results(list[Any]):
+    """Tune's result grid, as far as the driver knows it."""
+
+    @property
+    def errors(self) -> list[Exception]:
+        return [result.error for result in self if result.error]
+
+    def get_best_result(self) -> Any:
+        return next(result for result in self if not result.error)
+
+
+def result(error: Exception | None = None, **metrics: float) -> SimpleNamespace:
+    return SimpleNamespace(error=error, metrics=metrics or None, config={"lr": 1}, path="/out/tune/1")
+
+
+def test_best_result(driver: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    results = Results([result(), result(ValueError("no\nbecause")), result(loss=0.5)])
+    results[0].error = ValueError()
+    results[2].error = None
+    assert driver.best_result(results, driver.read_settings(GOOD)) == {
+        "metric": "loss",
+        "mode": "min",
+        "value": 0.5,
+        "config": {"lr": 1},
+        "path": "/out/tune/1",
+        "trials": 3,
+        "failed": 2,
+    }
+    assert capsys.readouterr().err == "tau: 2 of 3 trials failed; the first with: ValueError()\n"
+    assert (
+        driver.best_result(Results([result(loss=float("nan"))]), driver.read_settings(GOOD))["value"] is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ([], "tau: every trial failed\n"),
+        (
+            [result(ValueError("a\nb"))],
+            "tau: 1 of 1 trials failed; the first with: b\ntau: every trial failed\n",
+        ),
+        ([result(other=1.0), result()], "tau: no trial reported the metric loss\n"),
+    ],
+)
+def test_no_best_result(
+    driver: ModuleType, capsys: pytest.CaptureFixture[str], results: list[Any], message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        driver.best_result(Results(results), driver.read_settings(GOOD))
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == message
 
 
 def test_as_a_program() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class DiskTree:
         self.root = root
         self._asked = 0
         self._listing: dict[str, Tracked] | None = None
+        self._sorted: list[str] = []
         self._in_git: bool | None = None
 
     def info(self, path: str) -> Info | None:
@@ -106,9 +108,10 @@ class DiskTree:
             return self._ask_git(paths)
         if self._listing is None:
             self._listing = self._ask_git(("",))
+            self._sorted = sorted(self._listing or ())
         if self._listing is None or "" in paths:
             return self._listing
-        return {path: entry for path, entry in self._listing.items() if _within(path, paths)}
+        return {found: self._listing[found] for path in paths for found in _within(path, self._sorted)}
 
     def _on_disk(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root  # every system takes a /
@@ -128,5 +131,9 @@ class DiskTree:
         return ls_files(self.root, paths)
 
 
-def _within(path: str, tops: Sequence[str]) -> bool:
-    return any(path == top or path.startswith(top + "/") for top in tops)
+def _within(top: str, paths: list[str]) -> list[str]:
+    """Those of the sorted ``paths`` at or below ``top``."""
+    place = bisect_left(paths, top)
+    exact = paths[place : place + 1] if paths[place : place + 1] == [top] else []
+    start = bisect_left(paths, f"{top}/", place)  # "0" is the character after "/"
+    return exact + paths[start : bisect_left(paths, f"{top}0", start)]
