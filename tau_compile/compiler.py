@@ -5,12 +5,12 @@ read → check against the schema → canonical form → resolve policy → type
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, has_errors, ordered
 from tau_compile.intent import Intent, read_document, read_intent, told_apart
+from tau_compile.named import NamedTuple
 from tau_compile.policy.overlays import Loaded, load
 from tau_compile.policy.resolve import resolve
 from tau_compile.runs.identity import run_id
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tau_compile.workload.model import Workload
 
 
-@dataclass(frozen=True)
 class Repository:
     """What every workload of one compilation shares.
 
@@ -35,10 +34,17 @@ class Repository:
     below ``templates/``; ``tree`` reads code by path from the repository root.
     """
 
-    overlay_files: Sequence[SourceFile]
-    packaged: Sequence[SourceFile]
-    tree: Tree
-    templates: Mapping[str, str] = field(default_factory=dict)
+    def __init__(
+        self,
+        overlay_files: Sequence[SourceFile],
+        packaged: Sequence[SourceFile],
+        tree: Tree,
+        templates: Mapping[str, str] | None = None,
+    ) -> None:
+        self.overlay_files = overlay_files
+        self.packaged = packaged
+        self.tree = tree
+        self.templates = templates or {}
 
     @cached_property
     def overlays(self) -> Loaded:

@@ -5,7 +5,9 @@ Rooms yield diagnostics and never print or raise them; ``cli`` prints them all a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,15 +1,26 @@
-"""What a build asks Git: which commit is the base, and what lies under ``runs/`` there. Argument lists only, bounded in time."""
+"""What a build asks Git: where this branch left the base, and what lies there. Argument lists only, bounded in time.
+
+An answer that Git refuses to give is never taken for "nothing is there": that would make every run look new.
+"""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TIMEOUT = 60  # seconds for one answer
+
+# Set in hooks; which repository is asked shall depend on the folder alone. GIT_CONFIG_* stays: safe.directory is set with it.
+_LOCAL = frozenset(
+    f"GIT_{name}"
+    for name in (
+        "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "NAMESPACE", "OBJECT_DIRECTORY", "GRAFT_FILE",
+        "ALTERNATE_OBJECT_DIRECTORIES", "SHALLOW_FILE", "LITERAL_PATHSPECS", "GLOB_PATHSPECS", "ICASE_PATHSPECS",
+    )
+)  # fmt: skip
 
 
 class GitError(Exception):
@@ -21,6 +32,13 @@ class Blob(NamedTuple):
 
     id: str
     path: str
+
+
+class Branch(NamedTuple):
+    """A branch of this clone: its full ref and commit."""
+
+    ref: str
+    commit: str
 
 
 def work_tree(root: str) -> bool:
@@ -35,28 +53,66 @@ def work_tree(root: str) -> bool:
 
 
 def commit(root: str, ref: str) -> str | None:
-    """The commit a ref names, or None."""
-    found = _git(
-        root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}", check=False
+    """The commit a ref names, or None when there is no such ref."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return _git(root, *asked, nothing=1).decode().strip() or None
+
+
+def branches(root: str, name: str) -> list[Branch]:
+    """The branches called ``name``, of remotes (``origin`` first) and then this clone's own."""
+    patterns = (f"refs/remotes/*/{name}", f"refs/heads/{name}")
+    lines = _git(root, "for-each-ref", "--format=%(refname) %(objectname)", *patterns).decode().splitlines()
+    found = [Branch(ref, sha) for ref, sha in (line.split() for line in lines)]
+    order = ("refs/remotes/origin/", "refs/remotes/")
+    return sorted(
+        found, key=lambda b: next((i for i, start in enumerate(order) if b.ref.startswith(start)), 2)
     )
-    return found.decode().strip() or None
+
+
+def branch_names(root: str) -> list[str]:
+    """The short names of all branches, of remotes and of this clone."""
+    lines = _git(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads").decode().splitlines()
+    names = {line.split("/", 3 if line.startswith("refs/remotes/") else 2)[-1] for line in lines}
+    return sorted(names - {"HEAD"})
+
+
+def remotes(root: str) -> list[str]:
+    """The names of the remotes."""
+    return _git(root, "remote").decode().split()
 
 
 def merge_base(root: str, one: str, other: str) -> str | None:
     """The commit where two histories part, or None when they have nothing in common."""
-    found = _git(root, "merge-base", one, other, check=False).decode().split()
+    if one == other:
+        return one
+    found = _git(root, "merge-base", one, other, nothing=1).decode().split()
     return found[0] if found else None
 
 
-def blobs(root: str, at: str, folder: str) -> list[Blob]:
-    """The files below a folder (relative to ``root``) at a commit, by path from ``root``."""
-    listing = _git(root, "ls-tree", "-r", "-z", "--full-tree", at, "--", f"{prefix(root)}{folder}/")
-    start = len(prefix(root))
+def newest(root: str, commits: list[str]) -> str:
+    """Of commits in one history the one that follows the others; of several such, the first given."""
+    if len(set(commits)) == 1:
+        return commits[0]
+    apart = _git(root, "merge-base", "--independent", *commits).decode().split()
+    return next(sha for sha in commits if sha in apart)
+
+
+def shallow(root: str) -> bool:
+    """Whether the clone has only the end of its history."""
+    return _git(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+
+
+def blobs(root: str, at: str, places: Iterable[str]) -> list[Blob]:
+    """The files at or below some places (from ``root``) at a commit, by path from ``root``."""
+    top = prefix(root)
+    wanted = [f"{top}{place}" for place in places]
     found = []
-    for line in listing.split(b"\0"):
-        head, _, path = line.partition(b"\t")
-        if path and head.split()[1:2] == [b"blob"]:
-            found.append(Blob(head.split()[2].decode(), os.fsdecode(path)[start:]))
+    for first in range(0, len(wanted), 500):  # what a command line holds
+        asked = ("ls-tree", "-r", "-z", "--full-tree", at, "--", *wanted[first : first + 500])
+        for line in _git(root, *asked).split(b"\0"):
+            head, _, path = line.partition(b"\t")
+            if path and head.split()[1] == b"blob":
+                found.append(Blob(head.split()[2].decode(), os.fsdecode(path)[len(top) :]))
     return found
 
 
@@ -65,12 +121,14 @@ def contents(root: str, wanted: Iterable[Blob]) -> dict[str, bytes]:
     blobs = list(wanted)
     if not blobs:
         return {}
-    asked = "".join(f"{blob.id}\n" for blob in blobs).encode()
-    answer = _git(root, "cat-file", "--batch", given=asked)
+    answer = _git(root, "cat-file", "--batch", given="".join(f"{blob.id}\n" for blob in blobs).encode())
     found, place = {}, 0
     for blob in blobs:
         end = answer.index(b"\n", place)
-        size = int(answer[place:end].split()[2])
+        words = answer[place:end].split()
+        if len(words) != 3:
+            raise GitError(f"the object of {blob.path} is not in this clone; `git fetch` brings it")
+        size = int(words[2])
         found[blob.path] = answer[end + 1 : end + 1 + size]
         place = end + 2 + size
     return found
@@ -81,18 +139,39 @@ def prefix(root: str) -> str:
     return os.fsdecode(_git(root, "rev-parse", "--show-prefix")).rstrip("\n")
 
 
-def blob_id(content: bytes) -> str:
-    """The object id that Git (with SHA-1) gives a file."""
-    from hashlib import sha1
+def blob_id(content: bytes, like: str) -> str:
+    """The object id that Git gives a file, in the object format of the id ``like``."""
+    from hashlib import sha1, sha256
 
-    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    whole = b"blob %d\0%s" % (len(content), content)
+    return (sha256(whole) if len(like) == 64 else sha1(whole, usedforsecurity=False)).hexdigest()
 
 
-def _git(root: str, *arguments: str, given: bytes | None = None, check: bool = True) -> bytes:
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+def ages(root: str, folder: str) -> dict[str, int]:
+    """For each file below a folder, how many commits (first parents) came after the one that added it, by path."""
+    start = len(prefix(root))
+    asked = ("log", "--first-parent", "-m", "--diff-filter=A", "--no-renames", "--name-only", "--format=%x01%H", "-z")
+    listing = _git(root, *asked, "HEAD", "--", folder)
+    order = _git(root, "rev-list", "--first-parent", "HEAD").decode().split()
+    place = {sha: age for age, sha in enumerate(order)}
+    found: dict[str, int] = {}
+    for block in os.fsdecode(listing).split("\x01")[1:]:
+        sha, *names = block.replace("\0\n", "\0").replace("\n", "\0").split("\0")
+        for name in filter(None, names):
+            found.setdefault(name[start:], place[sha])
+    return found
+
+
+def _git(root: str, *arguments: str, given: bytes | None = None, nothing: int = 0) -> bytes:
+    """Git's answer. The exit code ``nothing`` stands for an empty one; any other failure is an error."""
+    import subprocess
+
+    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
-        done = subprocess.run(  # noqa: S603
-            ["git", "-C", root, *arguments],  # noqa: S607
+        done = subprocess.run(  # noqa: S603  an argument list, no shell
+            ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments],  # noqa: S607
+            stdin=subprocess.DEVNULL if given is None else None,
             input=given,
             capture_output=True,
             timeout=TIMEOUT,
@@ -103,33 +182,11 @@ def _git(root: str, *arguments: str, given: bytes | None = None, check: bool = T
         raise GitError("git is not installed, and the repository is a Git work tree") from None
     except subprocess.TimeoutExpired:
         raise GitError(f"git {arguments[0]} did not answer within {TIMEOUT} seconds") from None
-    if check and done.returncode != 0:
-        raise GitError(f"git {arguments[0]}: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout if done.returncode == 0 else b""
-
-
-def ages(root: str, folder: str) -> dict[str, int]:
-    """For each file ever added below ``folder``, the number of commits (first parents) since, by path from ``root``."""
-    start = len(prefix(root))
-    listing = _git(
-        root,
-        "log",
-        "--first-parent",
-        "-m",
-        "--diff-filter=A",
-        "--name-only",
-        "--format=%x01%H",
-        "-z",
-        "HEAD",
-        "--",
-        folder,
-    )
-    order = _git(root, "rev-list", "--first-parent", "HEAD").decode().split()
-    place = {sha: age for age, sha in enumerate(order)}
-    found: dict[str, int] = {}
-    for block in listing.decode(errors="surrogateescape").split("\x01")[1:]:
-        sha, *names = block.replace("\0\n", "\0").replace("\n", "\0").split("\0")
-        for name in names:
-            if name:
-                found.setdefault(name[start:], place.get(sha, 0))
-    return found
+    except OSError as problem:
+        raise GitError(f"git cannot be started: {problem.strerror or problem}") from None
+    if done.returncode == 0:
+        return done.stdout
+    if nothing and done.returncode == nothing and not done.stderr.strip():
+        return b""
+    reason = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
+    raise GitError(f"git {arguments[0]}: {reason}")

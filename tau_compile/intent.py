@@ -5,9 +5,10 @@ Nothing of the platform takes part, so an intent is the same under every policy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, error, has_errors
+from tau_compile.named import NamedTuple
 from tau_compile.runs.identity import intent_digest, project
 from tau_compile.schema import store
 from tau_compile.schema.check import check

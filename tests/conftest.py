@@ -1,14 +1,20 @@
-"""The one switch that rewrites expected outputs: ``pytest --update-golden``."""
+"""The one switch that rewrites expected outputs, ``pytest --update-golden``; and how hypothesis runs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+# The same examples on every run and machine, however slow; ``--hypothesis-profile=explore`` looks further.
+settings.register_profile("repository", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile("repository")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -85,9 +85,10 @@ class State:
         return journal
 
     def forget(self) -> None:
-        """The change is complete, or given up."""
+        """The change is complete, or given up. What cannot be tidied away now is so by the next run."""
         self._disk.unlink(JOURNAL)
-        self.tidy()
+        with suppress(OSError):
+            self.tidy()
 
     def tidy(self) -> None:
         """Remove what was staged. Only without a journal. What is not ours stays."""

@@ -176,7 +176,7 @@ class Writer:
                     folder, _, _ = folder.rpartition("/")
             self._state.forget()
         except OSError as problem:
-            raise self._failure(problem, _KEPT if pending(disk.root) else "") from None
+            raise self._failure(problem, _KEPT) from None
 
     def _failure(self, problem: OSError, hint: str = "") -> WriteError:
         place = problem.filename2 or problem.filename

@@ -6,8 +6,9 @@ keeps its span, so the origin of a value is simply where its node stands.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from tau_compile.named import NamedTuple
 from tau_compile.source.nodes import Entry, Mapping, Node, Scalar, Sequence
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def _values(node: Node, path: str) -> Iterator[tuple[str, Node]]:
 def _covered(path: str, above: dict[str, None]) -> bool:
     """Whether a higher layer sets the path, what it lies in, or what lies in it."""
     return any(
-        path == other or path.startswith((f"{other}.", f"{other}[")) or other.startswith((f"{path}.", f"{path}["))
+        path == other
+        or path.startswith((f"{other}.", f"{other}["))
+        or other.startswith((f"{path}.", f"{path}["))
         for other in above
     )
 

@@ -5,7 +5,9 @@ Every value keeps the span of the document that set it, so that a refusal can sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.named import NamedTuple
 from tau_compile.policy import taugrid
 from tau_compile.policy.model import (
     Cluster,

@@ -5,13 +5,15 @@ Layers, lowest first: platform, cluster, workspace, profile, tau.yaml. (The buil
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.named import NamedTuple
 from tau_compile.policy import select
 from tau_compile.policy.merge import Layer, Merged, merge
 from tau_compile.policy.profile import layer as profile_layer
 from tau_compile.policy.profile import placement_word, unlike_profile
+from tau_compile.source.forms import without_implied
 from tau_compile.source.nodes import Mapping, Scalar, find, spelled
 from tau_compile.suggest import nearest
 
@@ -60,6 +62,8 @@ def resolve(
     if profile is None and len(said) > before:
         return None
     if profile is not None:
+        document = without_implied(document, "compute.gpus")  # the profile says how many
+        top = Layer("tau.yaml", document)
         below.append(Layer(f"profile `{profile.name}`", profile_layer(profile, document)))
         unlike_profile(document, profile, said)
     merged = merge([*below, top])

@@ -6,9 +6,10 @@ pod template.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.data import locate
+from tau_compile.named import NamedTuple
 from tau_compile.render.argv import encode
 from tau_compile.workload.code import archive, configmap
 

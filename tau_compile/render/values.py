@@ -34,7 +34,7 @@ class Values:
         self.size = 0
 
     def token(self, value: Any) -> str:
-        """Keep ``value`` and return what stands for it. Raises TypeError or ValueError for what JSON cannot say."""
+        """Keep ``value`` and return what stands for it. Raises TypeError for what JSON cannot say."""
         self.found.append(self._plain(value))
         if self.size > MAX_OUTPUT:
             raise TooLarge
@@ -42,25 +42,26 @@ class Values:
 
     def _plain(self, value: Any) -> Any:
         self.size += 4
-        if self.size > MAX_OUTPUT:  # now, not at the end: a small value may hold itself over and over
-            raise TooLarge
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             self.size += len(value)
-            return str(value)
-        if value is None or isinstance(value, bool | int):
             return value
-        if isinstance(value, dict):
+        if kind is dict:
             if not all(type(key) is str for key in value):
                 raise TypeError("a mapping has a key that is not a text")
             self.size += sum(map(len, value))
             return {key: self._plain(inner) for key, inner in value.items()}
-        if isinstance(value, list | tuple):
+        if kind is list or kind is tuple:
             return [self._plain(item) for item in value]
-        if isinstance(value, float):
-            if value - value != 0:
-                raise ValueError("a number is infinite or not a number")
+        if value is None or kind is bool or kind is int:
             return value
-        raise TypeError(f"{type(value).__name__} is not a value that a manifest can hold")
+        if kind is float and value - value == 0:
+            return value
+        raise TypeError(
+            f"a manifest cannot hold {value!r}"
+            if kind is float
+            else f"a manifest cannot hold a {kind.__name__}"
+        )
 
 
 class Slot(int):

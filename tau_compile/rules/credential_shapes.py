@@ -8,7 +8,9 @@ linear in the length of the text, whatever the text is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tau_compile import __version__
-from tau_compile.compiler import Repository, compile_intent
-from tau_compile.runs.plan import Launch
-from tau_compile.runs.record import Record
-from tau_compile.runs.tree import digest, files_of
+from tau_compile.compiler import compile_intent
+from tau_compile.runs.model import Launch, Made
+from tau_compile.runs.record import Record, to_json
+from tau_compile.runs.tree import committed, digest, files_of, folder, sha256_hex
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
 from tau_compile.source.nodes import Mapping, Scalar, Sequence
@@ -16,31 +16,39 @@ from tau_compile.source.nodes import Mapping, Scalar, Sequence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tau_compile.compiler import Compiled
+    from tau_compile.compiler import Compiled, Repository
     from tau_compile.diagnostics import Diagnostic
     from tau_compile.intent import Intent
+    from tau_compile.policy.resolve import Resolved
     from tau_compile.source.nodes import Node
 
 
-def launch(
-    repository: Repository, intent: Intent, data: bytes, adopt: bool = False
-) -> tuple[Launch | None, tuple[Diagnostic, ...]]:
+def launch(repository: Repository, intent: Intent, data: bytes, supersedes: str, adopt: bool = False) -> Made:
     """Compile an intent into a run. ``data`` are the bytes of its tau.yaml; an adopted run has no manifests."""
     said: list[Diagnostic] = []
     compiled = compile_intent(repository, intent, "", said)
     if compiled is None:
-        return None, tuple(said)
-    files = {} if adopt else files_of(compiled.objects)
-    return Launch(_record(repository, intent, compiled, data, files), files), tuple(said)
+        return Made(None, tuple(said))
+    manifests = {} if adopt else files_of(compiled.objects)
+    record = _record(repository, intent, compiled, data, manifests)._replace(supersedes=supersedes)
+    place = folder(record)
+    files = {f"{place}/{name}": content for name, content in manifests.items()}
+    files[record.path] = to_json(record).encode()
+    return Made(Launch(record, files), tuple(said))
+
+
+def brief(record: Record) -> Record:
+    """The record without what only its file needs: for thousands of launches at a time."""
+    return record._replace(sources={}, code={}, resolved={}, origins={})
 
 
 def _record(
-    repository: Repository, intent: Intent, compiled: Compiled, data: bytes, files: dict[str, bytes]
+    repository: Repository, intent: Intent, compiled: Compiled, data: bytes, manifests: dict[str, bytes]
 ) -> Record:
     resolved, workload = compiled.resolved, compiled.workload
     assert resolved is not None
     assert workload is not None
-    bundle = intent.bundle.files if intent.bundle else ()
+    merged = resolved.merged.node
     return Record(
         run=compiled.run_id,
         workspace=resolved.workspace.name,
@@ -51,21 +59,33 @@ def _record(
         cluster=resolved.cluster.name,
         namespace=resolved.workspace.namespace,
         queue=resolved.queue,
-        gpus=workload.pods * workload.gpu.number,
+        gpus=workload.count * workload.gpu.count,
         source=intent.path,
-        state="active" if files else "adopted",
+        state="active" if manifests else "adopted",
         compiler=__version__,
-        sources=_sources(repository, intent, data),
-        code={f.path: [f.executable, _hex(f.content), f.source] for f in bundle},
-        resolved=read_as(resolved.merged.node, store.prepared("tau.schema.json#/$defs/canonical").shape).data,
-        origins=dict(_origins(resolved.merged.node, "")),
-        manifests={name: digest(content) for name, content in sorted(files.items())},
+        sources=_sources(repository, intent, resolved, data),
+        code={
+            file.path: [file.executable, sha256_hex(file.content), file.source]
+            for file in (intent.bundle.files if intent.bundle else ())
+        },
+        resolved=read_as(merged, store.prepared("tau.schema.json#/$defs/canonical").shape).data,
+        origins=dict(_origins(merged, "")),
+        manifests={name: digest(content) for name, content in manifests.items()},
     )
 
 
-def _sources(repository: Repository, intent: Intent, data: bytes) -> dict[str, str]:
-    own = repository.overlay_files or repository.packaged
-    return {intent.path: _hex(data), **{file.path: _hex(file.data) for file in own}}
+def _sources(repository: Repository, intent: Intent, resolved: Resolved, data: bytes) -> dict[str, str]:
+    """What took part, by path: the tau.yaml, the overlays that apply, and the repository's own templates."""
+    took_part = {resolved.platform.span.file, resolved.cluster.span.file, resolved.workspace.span.file}
+    if resolved.profile is not None:
+        took_part.add(resolved.profile.span.file)
+    found = {intent.path: sha256_hex(committed(data))}
+    for file in (*repository.packaged, *repository.overlay_files):
+        if file.path in took_part:
+            found[file.path] = sha256_hex(committed(file.data))
+    for name, text in repository.templates.items():
+        found[f"templates/{name}"] = sha256_hex(committed(text.encode("utf-8", "surrogateescape")))
+    return found
 
 
 def _origins(node: Node, path: str) -> Iterator[tuple[str, str]]:
@@ -78,14 +98,3 @@ def _origins(node: Node, path: str) -> Iterator[tuple[str, str]]:
             yield from _origins(item, f"{path}[{place}]")
     elif isinstance(node, Scalar):
         yield path, f"{node.span.file}:{node.span.line}:{node.span.column}"
-
-
-def _hex(content: bytes) -> str:
-    from hashlib import sha256
-
-    return sha256(content).hexdigest()
-
-
-def same_bytes(content: bytes, recorded: Any) -> bool:
-    """Whether a file still has the sha256 that a record keeps."""
-    return isinstance(recorded, str) and _hex(content) == recorded

@@ -2,280 +2,228 @@
 
 A run is launched when its record is on the base branch. Records that are only in the work tree are drafts: thrown away
 and made anew, so that ten edits in one pull request are one run. What is launched is never edited, never launched again,
-and leaves the tree only when it ended or was cancelled.
+and leaves the tree only when it ended or was cancelled. Adopted intents are none to launch, on whatever branch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
-from tau_compile.diagnostics import Diagnostic, Related, Span, error, warning
+from tau_compile.diagnostics import Diagnostic, Span, error, warning
+from tau_compile.runs.lineage import follows, latest, may_become
+from tau_compile.runs.model import Action, Launch, Limits, Plan, Source, State
+from tau_compile.runs.record import restated
+from tau_compile.runs.refusals import beyond, count, same_names, unknown_workspaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
-    from tau_compile.runs.record import Ended, Record
+    from tau_compile.runs.record import Record
 
-Verb = Literal["launch", "keep", "retire", "cancel", "notice"]
-SUGGEST_RERUN = "`tau-compile rerun {}` launches it once more"
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A new run: its record and its files by name."""
-
-    record: Record
-    files: Mapping[str, bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One tau.yaml as a build sees it.
-
-    ``workspace`` and ``digest`` are empty when it has errors. ``launch`` compiles it in full; it is called only for an intent
-    without a record, and returns None with the reasons among its diagnostics.
-    """
-
-    path: str
-    span: Span
-    workspace: str
-    name: str
-    digest: str
-    attempt: int
-    mode: str
-    on_change: str
-    launch: Callable[[], tuple[Launch | None, tuple[Diagnostic, ...]]]
-
-
-class Action(NamedTuple):
-    """One thing a build does or says about one run."""
-
-    verb: Verb
-    run: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one build may launch; None for no limit on GPUs."""
-
-    max_runs: int = 10
-    max_gpus: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The records as they are to be, by path; the files of new runs; and what happens, in words.
-
-    ``records`` holds every record that stays, changed or not. ``launches`` are new. ``drafts`` are records in the work tree
-    that are thrown away.
-    """
-
-    records: Mapping[str, Record]
-    launches: tuple[Launch, ...]
-    drafts: tuple[Record, ...]
-    actions: tuple[Action, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What is there: records in the work tree and on the base branch by path, the ends of runs, and old workspace names.
-
-    ``base`` is None when there is no Git to ask: then every record counts as launched.
-    """
-
-    tree: Mapping[str, Record]
-    base: Mapping[str, Record] | None
-    ended: Mapping[str, Ended]
-    workspaces: Mapping[str, str]  # every known name, old ones too → today's name
-
-
-def plan(sources: Iterable[Source], state: State, limits: Limits, adopt: bool = False) -> Plan:
+def plan(sources: Iterable[Source], state: State, limits: Limits) -> Plan:
     """Decide. Nothing is read or written; a new intent is compiled by its source's ``launch``."""
-    return _Planner(list(sources), state, limits, adopt).run()
+    return _Planner(state).build(list(sources), limits)
+
+
+def adopt(sources: Iterable[Source], state: State) -> Plan:
+    """Decide about sources that are to be recorded and not launched; their ``launch`` makes adoptions. All else stays."""
+    return _Planner(state).adopt(list(sources))
+
+
+def launched(state: State) -> dict[str, Record]:
+    """The records that count, by path: what is at the base, and what was adopted since."""
+    if state.base is None:
+        return dict(state.tree)
+    return {**{path: r for path, r in state.tree.items() if r.state == "adopted"}, **state.base}
 
 
 class _Planner:
-    def __init__(self, sources: list[Source], state: State, limits: Limits, adopt: bool) -> None:
-        self.sources, self.state, self.limits, self.adopt = sources, state, limits, adopt
-        launched = state.tree if state.base is None else state.base
-        # A record that is launched may have been retired or cancelled in the work tree since.
-        self.records = {path: state.tree.get(path, record) for path, record in launched.items()}
-        self.drafts = tuple(r for path, r in sorted(state.tree.items()) if path not in launched)
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.launched = launched(state)
+        self.drafts = tuple(r for path, r in sorted(state.tree.items()) if path not in self.launched)
+        self.records: dict[str, Record] = {}
+        self.by_key: dict[tuple[str, str], list[Record]] = {}
+        self.by_object: dict[tuple[str, str, str], Record] = {}
         self.launches: list[Launch] = []
         self.actions: list[Action] = []
         self.said: list[Diagnostic] = []
-        self.by_key: dict[tuple[str, str], list[Record]] = {}
-        for record in self.records.values():
-            self.by_key.setdefault(self._key(record), []).append(record)
+        for path, record in sorted(self.launched.items()):
+            now = state.tree.get(path)
+            kept = record if now is None or not may_become(record, now) else now
+            self.records[path] = kept
+            self.by_key.setdefault(self._key(record), []).append(kept)
+            self.by_object[record.cluster, record.namespace, record.run] = record
 
-    def run(self) -> Plan:
-        self._known_workspaces()
-        self._one_file_a_name()
+    def build(self, sources: list[Source], limits: Limits) -> Plan:
+        self.said += unknown_workspaces(self.records, self.state.workspaces)
+        self._restore()
         self._retire()
-        followed = {self._follow(source) for source in self.sources if source.digest}
-        self._without_source(followed)
-        self._within_limits()
+        settled = {self._settled(source): source for source in sources}
+        if len(settled) < len(sources):
+            self.said += same_names((self._settled(source), source) for source in sources)
+        for key, source in settled.items():
+            self._follow(source, key)
+        self._kept(settled)
+        self._discarded()
+        self.said += beyond(limits, self.launches)
+        return self._plan(self.drafts)
+
+    def adopt(self, sources: list[Source]) -> Plan:
+        replaced: set[tuple[str, str]] = set()
+        for source in sources:
+            key = self._settled(source)
+            recorded = next((r for r in self.by_key.get(key, ()) if r.digest == source.digest), None)
+            if recorded is not None:
+                text = f"{source.path} is recorded already: {recorded.run} is {recorded.state}"
+                self.actions.append(Action("notice", recorded.run, text))
+                continue
+            made = source.launch(follows(self.by_key.get(key, ())))
+            self.said += made.diagnostics
+            if made.launch is not None and self._is_free(made.launch.record, source):
+                self.launches.append(made.launch)
+                replaced.add(key)
+                run = made.launch.record.run
+                self.actions.append(Action("adopt", run, f"adopts {run}: it is not launched"))
+        self.said += same_names((self._settled(source), source) for source in sources)
+        self.records = {p: r for p, r in self.records.items() if p in self.state.tree}
+        return self._plan(tuple(r for r in self.drafts if self._key(r) in replaced))
+
+    def _plan(self, drafts: tuple[Record, ...]) -> Plan:
         return Plan(
-            dict(sorted(self.records.items())),
+            self.records,
             tuple(sorted(self.launches, key=lambda launch: launch.record.path)),
-            self.drafts,
-            tuple(sorted(self.actions, key=lambda action: (action.run, action.verb))),
+            drafts,
+            tuple(sorted(self.actions, key=lambda action: (action.run, action.verb, action.text))),
             tuple(self.said),
         )
 
     def _key(self, record: Record) -> tuple[str, str]:
         return self.state.workspaces.get(record.workspace, record.workspace), record.name
 
-    def _known_workspaces(self) -> None:
-        lost = sorted({r.workspace for r in self.records.values()} - self.state.workspaces.keys())
-        for name in lost:
-            example = min(r.path for r in self.records.values() if r.workspace == name)
-            self.said.append(
-                error(
-                    "TAU732",
-                    f"there are runs of a workspace `{name}`, and no overlay describes it",
-                    Span(example, 1, 1, 1, 1),
-                    f"restore overlays/workspaces/{name}.yaml, or add `formerly: [{name}]` to the workspace's new overlay",
-                )
-            )
+    def _settled(self, source: Source) -> tuple[str, str]:
+        """(workspace, name). Overlays may imply another workspace than they did when this very file was launched."""
+        key = source.workspace, source.name
+        if source.implied and not any(r.digest == source.digest for r in self.by_key.get(key, ())):
+            for space in sorted(set(self.state.workspaces.values()) - {source.workspace}):
+                before = self.by_key.get((space, source.name), ())
+                if any(r.digest == source.digest and r.source == source.path for r in before):
+                    return space, source.name
+        return key
 
-    def _one_file_a_name(self) -> None:
-        first: dict[tuple[str, str], Source] = {}
-        for source in self.sources:
-            if not source.digest:
+    def _restore(self) -> None:
+        for path, record in self.launched.items():
+            now = self.state.tree.get(path)
+            if now is not None and may_become(record, now):
                 continue
-            other = first.setdefault((source.workspace, source.name), source)
-            if other is not source:
-                self.said.append(
-                    error(
-                        "TAU733",
-                        f"two files of workspace `{source.workspace}` are called `{source.name}`",
-                        source.span,
-                        "give one of them another name",
-                        (Related(other.span, "the other one"),),
-                    )
-                )
+            what = "was removed" if now is None else f"was changed: it is {record.state} at the base"
+            hint = "`tau-compile build` restores it" + (
+                f"; to stop the run: `tau-compile cancel {record.run}`" if record.state == "active" else ""
+            )
+            self.said.append(
+                warning("TAU740", f"the record of {record.run} {what}", Span(path, 1, 1, 1, 1), hint)
+            )
+            self.actions.append(Action("restore", record.run, f"restores {record.run}: its record {what}"))
 
     def _retire(self) -> None:
-        for path, record in sorted(self.records.items()):
-            how = self.state.ended.get(record.run)
-            if record.state == "active" and how is not None:
+        for path, record in list(self.records.items()):
+            how = self.state.end(record) if record.state == "active" else None
+            if how is not None:
                 self._replace(path, record, record.ended(how))
-                self.actions.append(Action("retire", record.run, f"retires {record.run}: it {how.state}"))
+                self.actions.append(Action("retire", record.run, f"retires {record.run}: it {_past(how.state)}"))
 
     def _replace(self, path: str, old: Record, new: Record) -> None:
         self.records[path] = new
         same = self.by_key[self._key(old)]
         same[same.index(old)] = new
 
-    def _follow(self, source: Source) -> tuple[str, str]:
-        key = (source.workspace, source.name)
+    def _follow(self, source: Source, key: tuple[str, str]) -> None:
         before = self.by_key.get(key, [])
         recorded = next((r for r in before if r.digest == source.digest), None)
-        if recorded is not None:
-            self._recorded(source, recorded, before)
-        elif source.mode == "on-attempt" and any(r.attempt >= source.attempt for r in before):
-            text = f"does not launch the edit of {source.path}: `run.launch` is on-attempt; raise `run.attempt` to launch it"
-            self.actions.append(Action("notice", source.name, text))
-        else:
-            self._launch(source, before)
-        return key
-
-    def _recorded(self, source: Source, record: Record, before: list[Record]) -> None:
-        if record.state == "active":
-            self.actions.append(Action("keep", record.run, f"keeps {record.run}"))
-        if record not in _latest(before):
-            what = "is running" if record.state == "active" else f"was {record.state}"
+        if recorded is None:
+            if source.mode == "on-attempt" and any(r.attempt >= source.attempt for r in before):
+                text = (
+                    f"does not launch the edit of {source.path}: `run.launch` is on-attempt; "
+                    f"`tau-compile rerun {source.path}` launches it"
+                )
+                self.actions.append(Action("notice", latest(before)[-1].run, text))
+            else:
+                self._launch(source, before)
+        elif len(before) > 1 and recorded not in latest(before):
+            what = "is active" if recorded.state == "active" else f"was {recorded.state}"
             text = (
-                f"launches nothing for {source.path}: this intent is recorded as {record.run}, which {what}; "
+                f"launches nothing for {source.path}: this intent is recorded as {recorded.run}, which {what}; "
+                f"`tau-compile rerun {source.path}` launches it once more"
             )
-            self.actions.append(Action("notice", record.run, text + SUGGEST_RERUN.format(source.path)))
+            self.actions.append(Action("notice", recorded.run, text))
 
     def _launch(self, source: Source, before: list[Record]) -> None:
         active = [r for r in before if r.state == "active"]
-        if active and source.on_change == "refuse" and not self.adopt:
+        if active and source.on_change == "refuse":
             self.said.append(
                 error(
                     "TAU734",
                     f"`{source.name}` was changed while {active[0].run} is active, and `run.on_change` is refuse",
                     source.span,
-                    f"wait for its end, or `tau-compile cancel {active[0].run}`",
+                    f"undo the change, wait for the run's end, or stop it with `tau-compile cancel {active[0].run}`",
                 )
             )
             return
-        made, problems = source.launch()
-        self.said += problems
-        if made is None:
+        made = source.launch(follows(before))
+        self.said += made.diagnostics
+        if made.launch is None or not self._is_free(made.launch.record, source):
             return
-        latest = _latest(before)
-        record = replace(made.record, supersedes=latest[-1].run if latest else "")
-        clash = next(
-            (r for r in self.records.values() if r.run == record.run and r.digest != record.digest), None
-        )
-        if clash is not None:
-            self.said.append(
-                error(
-                    "TAU735",
-                    f"the run id {record.run} belongs to another intent already ({clash.path})",
-                    source.span,
-                    "raise `run.attempt` by one: it makes another id",
-                )
-            )
+        record = made.launch.record
+        how = self.state.end(record)
+        if how is not None:  # it ran, and its record was lost
+            over = record.ended(how)
+            text = restated(made.launch.files[record.path], over)
+            self.launches.append(Launch(over, {over.path: text.encode()}))
+            said = f"records {over.run} as retired: evidence says that it {_past(how.state)}"
+            self.actions.append(Action("retire", over.run, said, over.run))
             return
-        if active and source.on_change == "replace" and not self.adopt:
+        if source.on_change == "replace":
             for old in active:
                 self._replace(old.path, old, old.cancelled())
-                self.actions.append(Action("cancel", old.run, f"cancels {old.run}: {record.run} replaces it"))
-        self.launches.append(Launch(record, made.files))
-        verb = "adopts" if self.adopt else "launches"
-        gpus = f" ({record.gpus} GPUs)" if record.gpus and not self.adopt else ""
-        self.actions.append(Action("launch", record.run, f"{verb} {record.run}{gpus}"))
+                said = f"cancels {old.run}: {record.run} replaces it"
+                self.actions.append(Action("cancel", old.run, said, record.run))
+        self.launches.append(made.launch)
+        gpus = f" ({count(record.gpus, 'GPU')})" if record.gpus else ""
+        self.actions.append(
+            Action("launch", record.run, f"launches {record.run}{gpus}", record.run, record.gpus)
+        )
 
-    def _without_source(self, followed: set[tuple[str, str]]) -> None:
+    def _is_free(self, record: Record, source: Source) -> bool:
+        """Whether no other run goes by this id in its namespace: it would be the same object."""
+        other = self.by_object.setdefault((record.cluster, record.namespace, record.run), record)
+        if other is record or other.path == record.path and other.digest == record.digest:
+            return True
+        self.said.append(
+            error(
+                "TAU735",
+                f"the run id {record.run} belongs to another run of namespace `{record.namespace}` ({other.path})",
+                source.span,
+                f"`tau-compile rerun {source.path}` raises `run.attempt`, which makes another id; or change the `name`",
+            )
+        )
+        return False
+
+    def _kept(self, followed: Iterable[tuple[str, str]]) -> None:
+        known = set(followed)
         for record in self.records.values():
-            if record.state == "active" and self._key(record) not in followed:
+            if record.state != "active":
+                continue
+            self.actions.append(Action("keep", record.run, f"keeps {record.run}"))
+            if self._key(record) not in known:
                 text = f"keeps {record.run}, whose {record.source} is gone; `tau-compile cancel {record.run}` stops it"
                 self.actions.append(Action("notice", record.run, text))
 
-    def _within_limits(self) -> None:
-        if self.adopt or not self.launches:
-            return
-        gpus = sum(launch.record.gpus for launch in self.launches)
-        over = len(self.launches) > self.limits.max_runs
-        many = self.limits.max_gpus is not None and gpus > self.limits.max_gpus
-        if over or many:
-            what = f"{len(self.launches)} runs" if over else f"{gpus} GPUs"
-            most = f"{self.limits.max_runs} runs" if over else f"{self.limits.max_gpus} GPUs"
-            self.said.append(
-                error(
-                    "TAU736",
-                    f"this build would launch {what}; at most {most} are allowed at a time",
-                    Span(self.launches[0].record.source, 1, 1, 1, 1),
-                    "`tau-compile adopt` records files that are not to be launched; or raise `launch` in tau-compile.yaml",
-                )
-            )
+    def _discarded(self) -> None:
+        again = {launch.record.path for launch in self.launches}
+        for draft in self.drafts:
+            if draft.path not in again:
+                self.actions.append(Action("discard", draft.run, f"drops the draft {draft.run}"))
 
 
-def _latest(records: list[Record]) -> list[Record]:
-    """Records of one workload that no other follows; several when branches launched side by side. Active ones come last."""
-    followed = {r.supersedes for r in records}
-    return sorted(
-        (r for r in records if r.run not in followed), key=lambda r: (r.state == "active", r.attempt, r.run)
-    )
-
-
-def gone_from_catalogue(records: Iterable[Record], problems: Callable[[Record], str]) -> list[Diagnostic]:
-    """Warnings about active runs whose queue or flavor is no longer in the catalogue; they are kept as they are."""
-    return [
-        warning(
-            "TAU737",
-            f"{record.run}: {why}",
-            Span(record.path, 1, 1, 1, 1),
-            f"`tau-compile cancel {record.run}` and run it again",
-        )
-        for record in records
-        if record.state == "active" and (why := problems(record))
-    ]
+def _past(outcome: str) -> str:
+    return "was cancelled" if outcome == "cancelled" else outcome

@@ -1,26 +1,29 @@
 """Run records: ``runs/<workspace>/<run>.json``, what was launched, from what, and what became of it.
 
 A record is written once and afterwards changes only its state: active, then retired or cancelled for good; adopted is an
-intent that exists and is not to be launched.
+intent that exists and is not to be launched. ``schemas/run-record.schema.json`` describes every field.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 State = Literal["active", "retired", "cancelled", "adopted"]
 STATES: tuple[State, ...] = ("active", "retired", "cancelled", "adopted")
+OUTCOMES = ("succeeded", "failed", "cancelled")
 VERSION = 1
+IDENTITY = 1
 FOLDER = "runs"
-_HEX = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """How a run ended, from its evidence: ``digest`` is ``sha256:<64 hex>`` of the statement at ``path``."""
 
     state: str
@@ -28,9 +31,8 @@ class Ended:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One run. See ``schemas/run-record.schema.json`` for what each field means."""
+class Record(NamedTuple):
+    """One run. Dictionaries are never changed; ``origins`` is empty in a record that was read in brief."""
 
     run: str
     workspace: str
@@ -45,14 +47,14 @@ class Record:
     source: str
     state: State
     compiler: str
-    sources: dict[str, str] = field(default_factory=dict)
-    code: dict[str, list[Any]] = field(default_factory=dict)
-    resolved: dict[str, Any] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
-    manifests: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, str]
+    code: dict[str, list[Any]]
+    resolved: dict[str, Any]
+    origins: dict[str, str]
+    manifests: dict[str, str]
     supersedes: str = ""
     evidence: Ended | None = None
-    identity: int = 1
+    identity: int = IDENTITY
     version: int = VERSION
 
     @property
@@ -60,18 +62,13 @@ class Record:
         """Where the record lies, from the repository root."""
         return f"{FOLDER}/{self.workspace}/{self.run}.json"
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """(workspace, name): two files may not share it."""
-        return self.workspace, self.name
-
     def ended(self, how: Ended) -> Record:
         """The record of the run after its end; its manifests leave the tree."""
-        return replace(self, state="retired", evidence=how, manifests={})
+        return self._replace(state="retired", evidence=how, manifests={})
 
     def cancelled(self) -> Record:
         """The record of the run after it was cancelled; its manifests leave the tree."""
-        return replace(self, state="cancelled", manifests={})
+        return self._replace(state="cancelled", manifests={})
 
 
 class Parsed(NamedTuple):
@@ -83,55 +80,153 @@ class Parsed(NamedTuple):
 
 def to_json(record: Record) -> str:
     """The record's file: sorted keys, two spaces, a final newline; the same text for the same record."""
-    body: dict[str, Any] = {}
-    for item in fields(record):
-        value = getattr(record, item.name)
-        if isinstance(value, Ended):
-            value = {"digest": value.digest, "path": value.path, "state": value.state}
-        if value not in ("", None):
-            body[item.name] = value
-    return json.dumps(body, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    body = record._asdict()
+    for name in ("supersedes", "evidence"):
+        if not body[name]:
+            del body[name]
+    return _text(body)
 
 
-_REQUIRED = {
-    "run": str, "workspace": str, "name": str, "attempt": int, "digest": str, "kind": str, "cluster": str,
-    "namespace": str, "queue": str, "gpus": int, "source": str, "state": str, "compiler": str, "sources": dict,
-    "code": dict, "resolved": dict, "origins": dict, "manifests": dict, "identity": int, "version": int,
-}  # fmt: skip
+def restated(data: bytes, record: Record) -> str:
+    """The text of a record's file after a change of its state; everything else stays as it is in ``data``."""
+    body = json.loads(data)
+    body |= {"state": record.state, "manifests": record.manifests}
+    if record.evidence is not None:
+        body["evidence"] = record.evidence
+    return _text(body)
 
 
-def from_json(data: bytes, path: str) -> Parsed:
-    """Read one record. A record is never written by hand, so what is wrong is said shortly."""
+def from_json(data: bytes, path: str, brief: bool = False) -> Parsed:
+    """Read one record; ``brief`` leaves out ``origins``. A record is never written by hand, so faults are said shortly."""
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as problem:
+        if b"<<<<<<< " in data:
+            return _broken(path, "has a merge conflict")
         return _broken(path, f"is not JSON: {getattr(problem, 'msg', 'it is nested too deeply')}")
     if not isinstance(body, dict):
         return _broken(path, "is not a JSON object")
-    evidence = body.pop("evidence", None)
-    supersedes = body.pop("supersedes", "")
-    for name, kind in _REQUIRED.items():
-        if not isinstance(body.get(name), kind) or isinstance(body.get(name), bool):
-            return _broken(path, f"has no valid `{name}`")
-    unknown = sorted(body.keys() - _REQUIRED.keys())
-    if unknown or body["version"] != VERSION:
-        return _broken(path, f"is of another version: {unknown[0] if unknown else body['version']}")
-    if body["state"] not in STATES or len(body["digest"]) != 64 or not _HEX.issuperset(body["digest"]):
-        return _broken(path, "has no valid `state` or `digest`")
-    ended = None
-    if evidence is not None:
-        if not isinstance(evidence, dict) or not all(
-            isinstance(evidence.get(k), str) for k in ("state", "digest", "path")
-        ):
-            return _broken(path, "has no valid `evidence`")
-        ended = Ended(evidence["state"], evidence["digest"], evidence["path"])
-    record = Record(**body, supersedes=str(supersedes), evidence=ended)
-    if record.path != path or record.run != f"{record.name}-{record.digest[:8]}":
-        return _broken(path, f"says it is `{record.path}`")
+    if body.get("version") != VERSION or isinstance(body["version"], bool):
+        return _broken(path, f"is of version {body.get('version')!r}, and this tau-compile knows version {VERSION}")
+    fault = _fault(body)
+    if fault:
+        return _broken(path, fault)
+    ended = body.get("evidence")
+    if ended is not None:
+        body["evidence"] = Ended(ended["state"], ended["digest"], ended["path"])
+    if brief:
+        body["origins"] = {}
+    record = Record(**body)
+    if record.path != path:
+        return _broken(path, f"says that it is {record.path}")
     return Parsed(record, ())
 
 
 def _broken(path: str, why: str) -> Parsed:
-    span = Span(path, 1, 1, 1, 1)
-    hint = "records are written by `tau-compile build`; restore the file from the base branch"
-    return Parsed(None, (error("TAU731", f"the run record {why}", span, hint),))
+    hint = f"nobody writes records by hand: `git checkout BASE -- {path}`, with the base branch for BASE, brings it back"
+    return Parsed(None, (error("TAU731", f"the run record {why}", Span(path, 1, 1, 1, 1), hint),))
+
+
+# What Git shows of a record shall be what it holds: nothing that drives a terminal, turns text round or hides.
+_UNSAFE = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]")
+_quoted = json.encoder.encode_basestring
+
+
+def _text(body: dict[str, Any]) -> str:
+    parts: list[str] = []
+    _write(body, "\n", parts.append)
+    text = "".join(parts)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def _write(value: Any, line: str, add: Callable[[str], None]) -> None:
+    """What ``json.dumps(indent=2, sort_keys=True)`` writes, which is slow in Python; ``line`` ends a line and indents the next."""
+    if isinstance(value, Ended):
+        value = value._asdict()
+    if isinstance(value, str):
+        add(_quoted(value))
+    elif isinstance(value, dict) and value:
+        inner, mark = f"{line}  ", "{"
+        for name in sorted(value):
+            add(f"{mark}{inner}{_quoted(name)}: ")
+            _write(value[name], inner, add)
+            mark = ","
+        add(f"{line}}}")
+    elif isinstance(value, list) and value:
+        inner, mark = f"{line}  ", "["
+        for item in value:
+            add(f"{mark}{inner}")
+            _write(item, inner, add)
+            mark = ","
+        add(f"{line}]")
+    else:
+        add(json.dumps(value))
+
+
+# The same expressions as in the schema; a test compares the two.
+_HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?").fullmatch
+_MANIFEST = re.compile(r"[a-z0-9][-a-z0-9._]{0,251}\.yaml").fullmatch
+_PATH = re.compile(r"(?!/)(?!(.*/)?\.\.?(/|$))[^\\\x00-\x1f]{1,1024}").fullmatch
+_FIELDS: dict[str, Callable[[Any], object]] = {
+    "attempt": lambda v: type(v) is int and v >= 1,
+    "cluster": _NAME,
+    "compiler": lambda v: True,
+    "digest": _HEX64,
+    "gpus": lambda v: type(v) is int and v >= 0,
+    "identity": lambda v: type(v) is int and v >= 1,
+    "kind": lambda v: v in ("job", "rayjob"),
+    "name": _NAME,
+    "namespace": _NAME,
+    "queue": lambda v: True,
+    "run": _NAME,
+    "source": _PATH,
+    "state": lambda v: v in STATES,
+    "workspace": _NAME,
+}
+_MAPS: dict[str, Callable[[str, Any], object]] = {
+    "code": lambda k, v: isinstance(v, list) and len(v) == 3 and type(v[0]) is bool and _all_text(v[1:]) and _HEX64(v[1]),
+    "manifests": lambda k, v: isinstance(v, str) and _DIGEST(v) and _MANIFEST(k),
+    "origins": lambda k, v: isinstance(v, str),
+    "resolved": lambda k, v: True,
+    "sources": lambda k, v: isinstance(v, str) and _HEX64(v),
+}
+_NUMBERS = ("attempt", "gpus", "identity")
+_OPTIONAL = frozenset({"evidence", "supersedes", "version"})
+
+
+def _fault(body: dict[str, Any]) -> str:
+    """What is wrong with a record's values, or an empty text."""
+    for name, fits in _FIELDS.items():
+        value = body.get(name)
+        if (name not in _NUMBERS and not isinstance(value, str)) or not fits(value):
+            return f"has no valid `{name}`"
+    for name, suits in _MAPS.items():
+        inner = body.get(name)
+        if not isinstance(inner, dict) or not all(suits(key, value) for key, value in inner.items()):
+            return f"has no valid `{name}`"
+    unknown = sorted(body.keys() - _FIELDS.keys() - _MAPS.keys() - _OPTIONAL)
+    if unknown:
+        return f"has a field `{unknown[0]}`, which this tau-compile does not know"
+    if not isinstance(body.get("supersedes", "x"), str) or not _NAME(body.get("supersedes", "x")):
+        return "has no valid `supersedes`"
+    if (body["state"] == "active") != bool(body["manifests"]):
+        return f"is {body['state']} and has {'' if body['manifests'] else 'no '}manifests"
+    if (body["state"] == "retired") != ("evidence" in body) or not _is_end(body.get("evidence")):
+        return "has no valid `evidence`"
+    if body["run"] != f"{body['name']}-{body['digest'][:8]}":
+        return "has a `run` that is not its name and the head of its digest"
+    return ""
+
+
+def _is_end(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, dict) or value.keys() != set(Ended._fields) or not _all_text(value.values()):
+        return False
+    return value["state"] in OUTCOMES and bool(_DIGEST(value["digest"])) and bool(_PATH(value["path"]))
+
+
+def _all_text(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values)

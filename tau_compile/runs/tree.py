@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from tau_compile.runs.record import Record
 
+TOP = "rendered"
 KUSTOMIZATION = "kustomization.yaml"
 ANCHOR = "anchor"
 _ANCHOR_LABELS = {"app.kubernetes.io/managed-by": "tau-compile", "tau-compile/role": "anchor"}
@@ -18,12 +19,18 @@ _ANCHOR_LABELS = {"app.kubernetes.io/managed-by": "tau-compile", "tau-compile/ro
 
 def runs_folder(cluster: str, workspace: str) -> str:
     """The folder of all runs of a workspace on a cluster, which an agent syncs."""
-    return f"rendered/{cluster}/runs/{workspace}"
+    return f"{TOP}/{cluster}/runs/{workspace}"
 
 
 def folder(record: Record) -> str:
     """The folder of one run."""
     return f"{runs_folder(record.cluster, record.workspace)}/{record.run}"
+
+
+def manifest_paths(record: Record) -> list[str]:
+    """The files in the rendered tree that a record owns, from the root; none of a run that is over."""
+    place = folder(record)
+    return [f"{place}/{name}" for name in record.manifests]
 
 
 def file_name(made: Mapping[str, Any]) -> str:
@@ -33,7 +40,7 @@ def file_name(made: Mapping[str, Any]) -> str:
 
 def files_of(objects: Iterable[Mapping[str, Any]]) -> dict[str, bytes]:
     """The files of one folder by name, with the kustomization that lists them."""
-    found = {file_name(made): dump(made).encode() for made in objects}
+    found = {file_name(made): _bytes(made) for made in objects}
     return {**found, KUSTOMIZATION: _kustomization(found)}
 
 
@@ -53,19 +60,32 @@ def anchor(cluster: str, workspace: str, namespace: str) -> dict[str, bytes]:
     return {f"{place}/{name}": content for name, content in files_of([made]).items()}
 
 
+def committed(content: bytes) -> bytes:
+    """A text as Git stores it: a checkout with CRLF is no difference. Not for what may be binary."""
+    return content.replace(b"\r\n", b"\n") if b"\r" in content else content
+
+
 def digest(content: bytes) -> str:
-    """``sha256:<64 hex>`` of a manifest, line ends as committed, so that a checkout with CRLF is no difference."""
+    """``sha256:<64 hex>`` of a text as committed."""
+    return f"sha256:{sha256_hex(committed(content))}"
+
+
+def sha256_hex(content: bytes) -> str:
+    """The 64 hex digits of a file."""
     from hashlib import sha256
 
-    committed = content.replace(b"\r\n", b"\n")
-    return f"sha256:{sha256(committed).hexdigest()}"
+    return sha256(content).hexdigest()
+
+
+def _bytes(made: Mapping[str, Any]) -> bytes:
+    return dump(made).encode()
 
 
 def _kustomization(names: Iterable[str]) -> bytes:
-    return dump(
+    return _bytes(
         {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",
             "kind": "Kustomization",
             "resources": sorted(names),
         }
-    ).encode()
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import ordered
+from tau_compile.named import NamedTuple
 from tau_compile.schema.coerce import read_as
 from tau_compile.schema.store import Prepared, prepare
 

@@ -8,9 +8,10 @@ unless it says ``keep``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, error, warning
+from tau_compile.named import NamedTuple
 from tau_compile.schema.place import Place, trail
 from tau_compile.schema.reading import FALSE, NULLS, TEXT, TRUE, Complaint, read, readings
 from tau_compile.schema.shape import SILENT, Shape, build

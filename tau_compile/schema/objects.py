@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from tau_compile.named import NamedTuple
 from tau_compile.schema import store
 
 _MANY = 100

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Span
+from tau_compile.named import NamedTuple
 from tau_compile.schema.words import quoted
 from tau_compile.source.nodes import Mapping, Sequence
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from tau_compile.named import NamedTuple
 from tau_compile.source.scalars import ambiguity, resolve
 
 if TYPE_CHECKING:

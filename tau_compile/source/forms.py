@@ -7,9 +7,10 @@ speak of what the user wrote.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.named import NamedTuple
 from tau_compile.source.env import fold_env
 from tau_compile.source.fields import Fields
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
@@ -88,6 +89,18 @@ def is_direct(canonical: Mapping) -> bool:
     """Whether a canonical tree was written in the direct form: then `schema_version` is implied, and stands nowhere."""
     version = canonical.entry("schema_version")
     return version is not None and version.key.span == canonical.span
+
+
+def without_implied(canonical: Mapping, path: str) -> Mapping:
+    """A canonical tree without the value at a path of two steps, if the direct form implied it and nobody wrote it."""
+    section, _, name = path.partition(".")
+    inner = canonical.get(section)
+    value = find(inner, name)
+    if not isinstance(inner, Mapping) or value is None or value.span != canonical.span:
+        return canonical
+    rest = Mapping(inner.span, tuple(e for e in inner.entries if e.key.name != name))
+    entries = tuple(e._replace(value=rest) if e.key.name == section else e for e in canonical.entries)
+    return Mapping(canonical.span, entries)
 
 
 def to_canonical(node: Mapping) -> Canonical:
@@ -223,8 +236,7 @@ def _direct_compute(fields: Fields, said: list[Diagnostic]) -> None:
     if _text(fields.get("run.workload_kind")) == "rayjob":
         _direct_ray_compute(fields, said)
         return
-    per_worker = fields.get("compute.gpus_per_worker")
-    if per_worker is not None:
+    if fields.get("compute.gpus_per_worker") is not None:
         said.append(
             error(
                 "TAU243",
@@ -233,16 +245,7 @@ def _direct_compute(fields: Fields, said: list[Diagnostic]) -> None:
                 "write `compute.gpus`, the GPUs of each node; or `engine: rayjob`",
             )
         )
-        fields.remove("compute.gpus_per_worker")
-    elif fields.get("compute.gpus") is None and not _sized_elsewhere(fields):
-        said.append(
-            error(
-                "TAU244",
-                "a Job in this form must say how many GPUs it needs",
-                fields.span,
-                "add `compute: {gpus: 0}` for a CPU Job, or the number of GPUs of each node",
-            )
-        )
+        fields.move("compute.gpus_per_worker", "compute.gpus")
     for size, canonical in _SIZES:
         for part in ("head", "worker"):
             path = f"compute.{part}_{size}"

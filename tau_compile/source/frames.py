@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Span
+from tau_compile.named import NamedTuple
 from tau_compile.source.nodes import Entry, Key, Mapping, Node, Sequence
 
 if TYPE_CHECKING:

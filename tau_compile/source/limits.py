@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tau_compile.named import NamedTuple
 
 
 class Limits(NamedTuple):

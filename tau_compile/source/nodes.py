@@ -5,7 +5,9 @@ Overlay layers and a tau.yaml are merged as trees of these nodes, so a value's o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span

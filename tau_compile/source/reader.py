@@ -6,11 +6,12 @@ refused or kept as spelled: a scalar is its text, and ``scalars`` types it where
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from yaml.error import MarkedYAMLError, YAMLError
 
 from tau_compile.diagnostics import Diagnostic, Span, error, ordered
+from tau_compile.named import NamedTuple
 from tau_compile.source.composer import Composer, Stop
 from tau_compile.source.decode import decode
 from tau_compile.source.limits import Limits

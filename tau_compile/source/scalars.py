@@ -80,7 +80,7 @@ def ambiguity(text: str) -> str | None:
         return f"YAML 1.1 reads {show(text)} as {word}, YAML 1.2 as a text"
     if text in ("=", "<<"):
         return f"{show(text)} has a meaning of its own in YAML 1.1 and is a text in YAML 1.2"
-    if not text or text[0] not in _NUMBER_STARTS:
+    if not text or text[0] not in _NUMBER_STARTS or (text.isdecimal() and text[0] != "0"):
         return None
     if match := re.fullmatch(_LEADING_ZERO, text):
         if match[2].lstrip("0") in _SAME_IN_OCTAL:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile import __version__
 from tau_compile.diagnostics import Diagnostic, error
+from tau_compile.named import NamedTuple
 from tau_compile.schema import store
 from tau_compile.schema.check import check
 from tau_compile.source.nodes import Mapping, find

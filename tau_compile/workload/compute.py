@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Related
+from tau_compile.source.forms import is_direct
 from tau_compile.suggest import nearest
 from tau_compile.workload.model import Gpu, Size
 from tau_compile.workload.quantity import Quantity, parse, read_cpu, read_memory
@@ -231,6 +232,13 @@ def _shape(view: View) -> tuple[int, str]:
     count = view.integer("compute.gpus", 0)
     number, _, name = view.text("policy.shape").partition("x")
     if not (number.isascii() and number.isdigit()):
+        if is_direct(view.node) and not view.has("compute.gpus"):
+            view.error(
+                "TAU244",
+                "a Job in this form must say how many GPUs it needs",
+                view.node.span,
+                "add `compute: {gpus: 0}` for a CPU Job, or the number of GPUs of each node",
+            )
         return count, ""
     shaped = int(number)
     if shaped > 64:

@@ -5,7 +5,9 @@ Amounts are canonical Kubernetes quantities as strings, durations are whole seco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span

@@ -8,9 +8,10 @@ to B-24), so the user's name must leave room for all of them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from tau_compile.diagnostics import error
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic, Span

@@ -8,7 +8,7 @@ they probably meant (B-26 to B-28).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from functools import total_ordering
 from typing import TYPE_CHECKING, Literal
 
 from tau_compile.diagnostics import error
@@ -32,12 +32,30 @@ _GRAMMAR = re.compile(
 _MAX_TEXT = 64
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Quantity:
-    """An exact amount in billionths, the finest of Kubernetes. Compares by amount, not by style."""
+Style = Literal["decimal", "binary", "exponent"]
 
-    nanos: int
-    style: Literal["decimal", "binary", "exponent"] = field(default="decimal", compare=False)
+
+@total_ordering
+class Quantity:
+    """An exact amount in billionths, the finest of Kubernetes. Compares by amount, not by style. Never changes."""
+
+    __slots__ = ("nanos", "style")
+
+    def __init__(self, nanos: int, style: Style = "decimal") -> None:
+        self.nanos = nanos
+        self.style = style
+
+    def __eq__(self, other: object) -> bool:
+        return self.nanos == other.nanos if isinstance(other, Quantity) else NotImplemented
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nanos < other.nanos
+
+    def __hash__(self) -> int:
+        return hash(self.nanos)
+
+    def __repr__(self) -> str:
+        return f"Quantity({self.nanos}, {self.style!r})"
 
     @property
     def is_whole(self) -> bool:
@@ -95,7 +113,7 @@ def try_parse(text: str) -> Quantity | None:
     sign, number, suffix, exponent = match.groups()
     whole, _, fraction = number.partition(".")
     nanos, power = int(whole + fraction) * NANO, -len(fraction)
-    style: Literal["decimal", "binary", "exponent"] = "decimal"
+    style: Style = "decimal"
     if exponent:
         # Beyond this the amount is over MAX or under a billionth in any case.
         power, style = power + max(-200, min(200, int(exponent))), "exponent"

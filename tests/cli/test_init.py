@@ -122,7 +122,7 @@ def test_a_second_time_changes_nothing(repository: Path) -> None:
     before, when = tree(repository), times(repository)
     made = init(repository, "--name", "vision")
     assert made.exit == 2
-    assert "gitops is not empty: .gitattributes, .github, .gitignore and 9 more" in made.stderr
+    assert "gitops is not empty: .gitattributes, .github, .gitignore and 7 more" in made.stderr
     assert (tree(repository), times(repository)) == (before, when)
 
 

@@ -12,8 +12,9 @@ that matches nothing is fine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from tau_compile.named import NamedTuple
 from tau_compile.workload.code.text import shippable
 
 if TYPE_CHECKING:

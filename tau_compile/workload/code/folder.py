@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, error, has_errors, warning
+from tau_compile.named import NamedTuple
 from tau_compile.workload.code import excludes
 from tau_compile.workload.code.model import MAX_FILES
 from tau_compile.workload.code.paths import resolve, unreadable

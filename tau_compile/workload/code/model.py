@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span

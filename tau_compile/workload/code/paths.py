@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, error
+from tau_compile.named import NamedTuple
 from tau_compile.workload.code.text import quoted, shippable
 
 if TYPE_CHECKING:

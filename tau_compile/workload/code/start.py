@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, error
+from tau_compile.named import NamedTuple
 from tau_compile.workload.code.model import CODE_ROOT
 from tau_compile.workload.code.text import quoted
 

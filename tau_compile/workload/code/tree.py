@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import stat
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,78 @@
+"""Why a whole build is refused: workspaces nobody describes, two files with one name, more launches than allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tau_compile.diagnostics import Diagnostic, Related, Span, error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tau_compile.runs.model import Launch, Limits, Source
+    from tau_compile.runs.record import Record
+
+
+def unknown_workspaces(records: Mapping[str, Record], known: Mapping[str, str]) -> list[Diagnostic]:
+    """Runs of a workspace that no overlay describes: renamed without a word, all its files would look new."""
+    lost: dict[str, str] = {}
+    for path, record in records.items():
+        if record.workspace not in known:
+            lost.setdefault(record.workspace, path)
+    return [
+        error(
+            "TAU732",
+            f"there are runs of a workspace `{name}`, and no overlay describes it",
+            Span(path, 1, 1, 1, 1),
+            f"restore overlays/workspaces/{name}.yaml, or add `formerly: [{name}]` to the workspace's new overlay",
+        )
+        for name, path in sorted(lost.items())
+    ]
+
+
+def same_names(sources: Iterable[tuple[tuple[str, str], Source]]) -> list[Diagnostic]:
+    """Two files with one (workspace, name): which of them a record belongs to could not be said."""
+    first: dict[tuple[str, str], Source] = {}
+    said = []
+    for key, source in sources:
+        other = first.setdefault(key, source)
+        if other is not source:
+            said.append(
+                error(
+                    "TAU733",
+                    f"two files of workspace `{key[0]}` are called `{source.name}`",
+                    source.span,
+                    "give one of them another `name`, or another workspace with `policy.workspace`",
+                    (Related(other.span, "the other one"),),
+                )
+            )
+    return said
+
+
+def beyond(limits: Limits, launches: Sequence[Launch]) -> list[Diagnostic]:
+    """More launches than one build may make."""
+    new = [launch.record for launch in launches if launch.record.state == "active"]
+    counted = (
+        (len(new), limits.max_runs, "run", "max_runs"),
+        (sum(record.gpus for record in new), limits.max_gpus, "GPU", "max_gpus"),
+    )
+    over = [(have, most, word, key) for have, most, word, key in counted if most is not None and have > most]
+    if not over:
+        return []
+    wants = " with ".join(count(have, word) for have, _, word, _ in over)
+    allowed = " and ".join(f"`{key}: {most}`" for _, most, _, key in over)
+    enough = ", ".join(f"{key}: {have}" for have, _, _, key in over)
+    return [
+        error(
+            "TAU736",
+            f"this build would launch {wants}; the project allows {allowed} at a time",
+            Span(min(record.source for record in new), 1, 1, 1, 1),
+            f"if that is meant, write `launch: {{{enough}}}` into tau-compile.yaml; `tau-compile adopt PATH` records files "
+            "that are not to be launched",
+        )
+    ]
+
+
+def count(number: int, word: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
