@@ -1,58 +1,68 @@
-# Everything runs from a fresh clone: Python 3.11 or later, git, make and a network are all that is needed.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast lint types docs docs-check bench corpus tools schemas clean
+.PHONY: help demo test fast lint types docs check-docs tools schemas bench corpus clean
 
-# The newest Python on this machine that we support; a name that is only a shim for another version does not count.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-export PYTHON
+# A Python that is new enough; `make PYTHON=...` chooses another. It is used once, to make the virtual environment.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/ready
+READY := $(VENV)/ready tau_compile/_templates.py
+JOBS ?= auto
 
-help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help: ## Show what there is to make.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS='	' read -r name text; do printf '%-10s %s\n' "$$name" "$$text"; done
 
-$(READY): pyproject.toml tau_compile/_build/hook.py tau_compile/_build/translate.py
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+demo: $(READY) ## Render the examples and show what comes out.
+	@$(BIN)/python -m tests.demo build/demo
 
-demo: $(READY) ## Render the examples and show what came out
-	@$(BIN)/python -m examples.demo
+test: lint types check-docs tools ## Everything: style, types, docs, and all tests.
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-test: lint types docs-check tools ## Run every test
-	$(BIN)/python -m pytest -n auto
+fast: $(READY) ## The tests that take no more than a moment each.
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow"
 
-fast: $(READY) tools ## Run the tests that take a moment
-	$(BIN)/python -m pytest -n auto -m "not slow"
+lint: $(READY) ## Style.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
-lint: $(READY) ## Check style and formatting
-	$(BIN)/ruff check --quiet .
-	$(BIN)/ruff format --quiet --check .
-
-types: $(READY) ## Check types
+types: $(READY) ## Strict types.
 	$(BIN)/mypy
 
-docs: $(READY) ## Write the generated references under docs/reference
+docs: $(READY) ## Write the generated pages of docs/reference.
 	$(BIN)/python docs/generate.py
 
-docs-check: $(READY)
+check-docs: $(READY)
 	$(BIN)/python docs/generate.py --check
 
-bench: $(READY) tools ## Measure; prints ratios from one run
+bench: $(READY) ## How fast it is, against kustomize on the same work.
 	$(BIN)/python -m tests.bench
 
-corpus: $(READY) tools ## Compile a folder of real files: make corpus DIR=...
-	@test -n "$(DIR)" || { echo "which folder? make corpus DIR=..."; exit 2; }
-	$(BIN)/python -m tests.corpus "$(DIR)"
+corpus: $(READY) ## Compile a folder of real files: make corpus DIR=...
+	$(BIN)/python -m tests.corpus $(DIR)
 
-# Go programs that the tests use, pinned by tests/tools/go.mod and verified by its go.sum.
-GO_BUILD = sh tests/tools/go.sh -C tests/tools build -mod=readonly -buildvcs=false -trimpath
+clean: ## Remove what make has made, the virtual environment and the Go programs too.
+	rm -rf $(VENV) .tools build dist tau_compile/_templates.py .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# --- the environment -------------------------------------------------------------------------------------------------
+
+$(VENV)/ready: pyproject.toml $(wildcard tau_compile/_build/*.py)
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found. Try: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+# Installing wrote it already; this is for templates that changed since.
+tau_compile/_templates.py: $(shell find templates -name '*.j2') tau_compile/_build/translate.py | $(VENV)/ready
+	$(BIN)/python -m tau_compile._build
+
+# --- Go programs that tests use, pinned by tests/tools/go.mod and verified by its go.sum ------------------------------
+
 GO_PINS := tests/tools/go.mod tests/tools/go.sum tests/tools/go.sh
+# go.sh asks a Python for pip where the machine has no Go that is new enough.
+GO_BUILD = PYTHON="$(or $(wildcard $(BIN)/python),$(PYTHON))" \
+	sh tests/tools/go.sh -C tests/tools build -mod=readonly -buildvcs=false -trimpath
 
-tools: .tools/bin/kubeconform .tools/bin/yamlread ## Build the Go programs that the tests use
+tools: .tools/bin/kubeconform .tools/bin/yamlread ## Build the Go programs that the tests use.
 
 .tools/bin/kubeconform: $(GO_PINS)
 	$(GO_BUILD) -o $(CURDIR)/$@.new github.com/yannh/kubeconform/cmd/kubeconform
@@ -62,8 +72,5 @@ tools: .tools/bin/kubeconform .tools/bin/yamlread ## Build the Go programs that 
 	$(GO_BUILD) -o $(CURDIR)/$@.new ./yamlread
 	mv $@.new $@
 
-schemas: $(READY) ## Derive the schemas of the Kubernetes kinds from the pinned Go modules
+schemas: $(READY) ## Derive schemas/kubernetes from the Go modules that schemas/derive/kinds.py pins.
 	$(BIN)/python -m schemas.derive
-
-clean: ## Remove what was built
-	rm -rf $(VENV) .tools build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis tau_compile/_templates.py

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tau_compile import git
+from tau_compile.named import NamedTuple
 
 RECORDS = "runs"
 
@@ -49,7 +48,9 @@ def _tips(root: str, ref: str, branch: str, head: str | None) -> list[str]:
         known = f" (here are: {', '.join(names[:5])})" if names else ""
         other = f"Is the base another branch{known}? Write `base: BRANCH` into tau-compile.yaml."
         cure = _cure(root, branch)
-        raise BaseMissingError(f"the base branch `{branch}` is not in this clone. {cure + ' ' * bool(cure)}{other}")
+        raise BaseMissingError(
+            f"the base branch `{branch}` is not in this clone. {cure + ' ' * bool(cure)}{other}"
+        )
     return remote or [b.commit for b in found]
 
 

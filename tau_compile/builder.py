@@ -5,27 +5,32 @@ This is an edge: it reads files and asks Git. It writes nothing; ``emit.writer``
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from tau_compile import git
-from tau_compile.diagnostics import Diagnostic, Span, error, has_errors
+from tau_compile import base, git, records, verify
+from tau_compile.diagnostics import Diagnostic, Span, error, has_errors, warning
+from tau_compile.effects import Effect, change, effects, needed
 from tau_compile.emit.writer import Change
-from tau_compile.runs import evidence, tree
-from tau_compile.runs.plan import Limits, Plan, State, plan
-from tau_compile.runs.record import FOLDER, Record, from_json, to_json
-from tau_compile.runs.sources import survey
+from tau_compile.named import NamedTuple
+from tau_compile.policy.former import workspace_names
+from tau_compile.runs import tree
+from tau_compile.runs.catalogue import gone
+from tau_compile.runs.evidence import Evidence
+from tau_compile.runs.model import Limits, Plan, State
+from tau_compile.runs.plan import adopt, launched, plan
+from tau_compile.source.project import workload_files
+from tau_compile.workloads import survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection
 
     from tau_compile.compiler import Repository
+    from tau_compile.records import Known
+    from tau_compile.runs.record import Record
     from tau_compile.source.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(NamedTuple):
     """A repository on disk: its root, settings, overlays and code."""
 
     root: str
@@ -33,231 +38,124 @@ class Checkout:
     repository: Repository
 
 
-class Base(NamedTuple):
-    """The records at the base by path, with their bytes; ``commit`` is empty in a repository without commits."""
-
-    commit: str
-    records: dict[str, Record]
-    raw: dict[str, bytes]
-
-
 class Built(NamedTuple):
-    """What a build would do; the change is empty when there are errors."""
+    """What a build would do. With errors it does nothing, and the effects are of use to ``check`` only."""
 
     plan: Plan
-    change: Change
+    effects: tuple[Effect, ...]
     diagnostics: tuple[Diagnostic, ...]
-    base: Base | None
-    records: dict[str, Record]
+
+    @property
+    def change(self) -> Change:
+        """The files that change."""
+        return Change({}) if has_errors(self.diagnostics) else change(self.effects)
 
 
-class BaseMissingError(Exception):
-    """The base branch cannot be found. The message is for people."""
+def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | None = None) -> Built:
+    """Plan a build. With ``chosen``, paths of tau.yaml files, these are adopted and nothing else is done.
 
-
-def build(
-    checkout: Checkout,
-    base_ref: str = "",
-    *,
-    adopt: Iterable[str] | None = None,
-    ended: bool = True,
-) -> Built:
-    """Plan a build. ``adopt`` are paths of tau.yaml files whose intents are recorded and not launched."""
-    said: list[Diagnostic] = []
-    records, broken = work_tree_records(checkout.root)
-    said += broken
-    base = base_records(checkout.root, base_ref or checkout.settings.base, explicit=bool(base_ref))
-    known = {**(base.records if base else {}), **records}
-    said += checkout.repository.overlays.diagnostics
-    chosen = None if adopt is None else set(adopt)
-    sources, problems = survey(checkout.root, checkout.settings, checkout.repository, known.values(), chosen)
+    Raises ``base.BaseMissingError`` and ``git.GitError``.
+    """
+    root, settings, repository = checkout
+    at = base.find(root, base_ref, settings.base)
+    known = records.read(root, at)
+    overlays = repository.overlays.overlays
+    spaces = workspace_names(overlays) if overlays else {}
+    names = {name: space.name for name, space in spaces.items()}
+    state = State(known.tree, known.base, Evidence(root).end, names)
+    counted = launched(state)
+    paths = [
+        path
+        for path in workload_files(root, root, list(settings.include))
+        if chosen is None or path in chosen
+    ]
+    said = [*known.diagnostics, *repository.overlays.diagnostics]
+    if overlays is None:
+        return Built(Plan({}, (), (), (), ()), (), tuple(said))
+    sources, problems = survey(root, paths, repository, counted, names, adopt=chosen is not None)
     said += problems
-    state = State(
-        records,
-        base.records if base else None,
-        evidence.ends(checkout.root, known.values()) if ended else {},
-        _workspace_names(checkout.repository),
-    )
-    limits = Limits(checkout.settings.max_runs, checkout.settings.max_gpus)
-    made = plan(sources, state, limits, adopt=adopt is not None)
+    limits = Limits(settings.max_runs, settings.max_gpus)
+    made = plan(sources, state, limits) if chosen is None else adopt(sources, state)
     said += made.diagnostics
-    said += tampered(checkout.root, made, records, base)
-    change = Change({}, frozenset()) if has_errors(said) else _change(checkout.root, made, records, base)
-    return Built(made, change, tuple(said), base, records)
+    found = effects(root, made, known, overlays)
+    if chosen is None:
+        said += gone(made.records.values(), overlays)
+        restored, problems = _verified(root, made, known, at)
+        found = _together(found, restored)
+        said += problems
+    return Built(made, tuple(_needed(root, found, known)), tuple(said))
 
 
-def work_tree_records(root: str) -> tuple[dict[str, Record], list[Diagnostic]]:
-    """All records below ``runs/``, by path."""
-    found: dict[str, Record] = {}
-    said: list[Diagnostic] = []
-    for path, content in _record_files(root):
-        parsed = from_json(content, path)
-        said += parsed.diagnostics
-        if parsed.record is not None:
-            found[path] = parsed.record
+def _together(found: list[Effect], restored: dict[str, Effect]) -> list[Effect]:
+    """A run whose record and whose manifests are brought back is one effect."""
+    joined = []
+    for effect in found:
+        other = restored.pop(effect.path, None)
+        joined.append(effect._replace(writes={**effect.writes, **other.writes}) if other else effect)
+    return [*joined, *restored.values()]
+
+
+def _needed(root: str, found: list[Effect], known: Known) -> list[Effect]:
+    """Files that are there already are compared here, all but those of new runs; the writer compares all."""
+    return [
+        needed(root, effect) if effect.verb == "anchor" or effect.path in known.tree else effect
+        for effect in found
+    ]
+
+
+def _verified(
+    root: str, made: Plan, known: Known, at: base.Base | None
+) -> tuple[dict[str, Effect], list[Diagnostic]]:
+    """Manifests of active runs that are not as launched: brought back where the base has them, else errors.
+
+    Effects come by the path of the record.
+    """
+    active = [record for record in made.records.values() if record.state == "active"]
+    owned: dict[str, set[str]] = {}
+    for record in (*known.tree.values(), *(known.base or {}).values(), *made.records.values()):
+        if record.manifests:
+            owned.setdefault(tree.folder(record), set()).update(record.manifests)
+        anchor = f"{tree.runs_folder(record.cluster, record.workspace)}/{tree.ANCHOR}"
+        if anchor not in owned:
+            files = tree.anchor(record.cluster, record.workspace, record.namespace)
+            owned[anchor] = {path.rpartition("/")[2] for path in files}
+    over = {tree.folder(record): record for record in made.records.values() if record.state != "active"}
+    said = verify.strangers(root, owned, over)
+    found: dict[str, Effect] = {}
+    for damage in verify.damages(root, active):
+        names = [*damage.missing, *damage.changed]
+        good = _at_base(root, at, damage.record, names)
+        path, text = damage.record.path, f"restores the manifests of {damage.record.run}"
+        found[path] = Effect("restore", path, text, "", good)
+        lost = (known.tree.get(damage.record.path)) is None  # its record says it already
+        said += [
+            _damage(
+                damage.record, name, "is missing" if name in damage.missing else "was changed", path in good
+            )
+            for name in names
+            if not ((path := f"{tree.folder(damage.record)}/{name}") in good and lost)
+        ]
     return found, said
 
 
-def _record_files(root: str) -> Iterable[tuple[str, bytes]]:
-    top = os.path.join(root, FOLDER)
-    if not os.path.isdir(top):
-        return
-    for workspace in sorted(os.listdir(top)):
-        folder = os.path.join(top, workspace)
-        if not os.path.isdir(folder) or os.path.islink(folder):
-            continue
-        for name in sorted(os.listdir(folder)):
-            if name.endswith(".json"):
-                with open(os.path.join(folder, name), "rb") as file:
-                    yield f"{FOLDER}/{workspace}/{name}", file.read()
-
-
-def base_records(root: str, ref: str, *, explicit: bool) -> Base | None:
-    """The records that count as launched: those where this branch left the base. None outside Git.
-
-    ``ref`` is a branch name, of which the remote's form is preferred, or, when ``explicit``, any commit.
-    """
-    if not git.work_tree(root):
-        return None
-    head = git.commit(root, "HEAD")
-    tip = _tip(root, ref, explicit)
-    if tip is None:
-        if head is None:
-            return Base("", {}, {})  # nothing is committed, so nothing is launched
-        raise BaseMissingError(
-            f"the base branch `{ref}` is not here; fetch it, name it with --base, or set `base:` in tau-compile.yaml"
-        )
-    at = (git.merge_base(root, head, tip) if head else None) or tip
-    listed = [blob for blob in git.blobs(root, at, FOLDER) if blob.path.endswith(".json")]
-    raw = _from_disk(root, listed)
-    raw |= git.contents(root, [blob for blob in listed if blob.path not in raw])
-    records = {path: r for path, content in raw.items() if (r := from_json(content, path).record) is not None}
-    return Base(at, records, raw)
-
-
-def _tip(root: str, ref: str, explicit: bool) -> str | None:
-    names = [ref] if explicit else [f"refs/remotes/origin/{ref}", f"refs/heads/{ref}"]
-    return next((found for name in names if (found := git.commit(root, name))), None)
-
-
-def _from_disk(root: str, listed: list[git.Blob]) -> dict[str, bytes]:
-    """Those files at the commit that are the same on disk: most, and reading them is cheaper than asking Git."""
-    found = {}
-    for blob in listed:
-        try:
-            with open(os.path.join(root, blob.path), "rb") as file:
-                content = file.read()
-        except OSError:
-            continue
-        if git.blob_id(content) == blob.id:
-            found[blob.path] = content
-    return found
-
-
-def _workspace_names(repository: Repository) -> dict[str, str]:
-    overlays = repository.overlays.overlays
-    names = {}
-    for space in overlays.workspaces if overlays else ():
-        names[space.name] = space.name
-        names.update(dict.fromkeys(space.formerly, space.name))
-    return names
-
-
-def tampered(root: str, made: Plan, records: Mapping[str, Record], base: Base | None) -> list[Diagnostic]:
-    """What is not as it was launched: records changed otherwise than by their state, manifests changed, foreign files."""
-    said: list[Diagnostic] = []
-    restore = f"`git checkout {base.commit[:12] if base and base.commit else 'BASE'} -- {{}}` brings it back"
-    for path, launched in (base.records if base else {}).items():
-        now = records.get(path)
-        if now is not None and now != launched and not _allowed(launched, now):
-            said.append(
-                error(
-                    "TAU740",
-                    f"the record of {launched.run} was changed; after launch only its state may, and never back",
-                    Span(path, 1, 1, 1, 1),
-                    restore.format(path),
-                )
-            )
-    for path, record in made.records.items():
-        if record.state == "active" and path in records:
-            said += _damaged(root, record, restore)
-    return said
-
-
-def _allowed(launched: Record, now: Record) -> bool:
-    if launched.state != "active":
-        return False
-    if now.state == "retired" and now.evidence is not None:
-        return now == launched.ended(now.evidence)
-    return now == launched.cancelled()
-
-
-def _damaged(root: str, record: Record, restore: str) -> list[Diagnostic]:
-    said: list[Diagnostic] = []
+def _at_base(root: str, at: base.Base | None, record: Record, names: list[str]) -> dict[str, bytes]:
+    """Those files of a run that are at the base as they were launched, by path."""
+    if at is None or not at.commit:
+        return {}
     place = tree.folder(record)
-    try:
-        present = set(os.listdir(os.path.join(root, place)))
-    except OSError:
-        present = set()
-    for name, digest in record.manifests.items():
-        path = f"{place}/{name}"
-        if name in present:
-            with open(os.path.join(root, path), "rb") as file:
-                if tree.digest(file.read()) == digest:
-                    continue
-        what = "was changed" if name in present else "is missing"
-        said.append(
-            error(
-                "TAU738", f"a manifest of {record.run} {what}", Span(path, 1, 1, 1, 1), restore.format(path)
-            )
-        )
-    said.extend(
-        error(
-            "TAU739",
-            f"`{name}` is not a manifest of {record.run}",
-            Span(f"{place}/{name}", 1, 1, 1, 1),
-            "move it out of the rendered tree: everything there is applied",
-        )
-        for name in sorted(present - record.manifests.keys())
-    )
-    return said
+    contents = git.contents(root, git.blobs(root, at.commit, [f"{place}/{name}" for name in names]))
+    return {
+        path: content
+        for path, content in contents.items()
+        if tree.digest(content) == record.manifests.get(path.rpartition("/")[2])
+    }
 
 
-def _change(root: str, made: Plan, records: Mapping[str, Record], base: Base | None) -> Change:
-    writes: dict[str, bytes] = {}
-    deletes: set[str] = set()
-    for draft in made.drafts:
-        deletes.add(draft.path)
-        deletes.update(_manifest_paths(draft))
-    missing: list[str] = []
-    for path, record in made.records.items():
-        before = records.get(path)
-        if before is None:  # launched on the base branch, lost here
-            missing += [path, *_manifest_paths(record)]
-        elif record != before:
-            writes[path] = to_json(record).encode()
-            deletes.update(_manifest_paths(before) - _manifest_paths(record))
-    if missing and base is not None and base.commit:
-        writes |= _at_base(root, base.commit, missing)
-    for launch in made.launches:
-        place = tree.folder(launch.record)
-        writes[launch.record.path] = to_json(launch.record).encode()
-        writes.update({f"{place}/{name}": content for name, content in launch.files.items()})
-    stay = [*made.records.values(), *(launch.record for launch in made.launches)]
-    for cluster, workspace, namespace in sorted(
-        {(r.cluster, r.workspace, r.namespace) for r in stay if r.state != "adopted"}
-    ):
-        writes |= tree.anchor(cluster, workspace, namespace)
-    return Change(writes, frozenset(deletes - writes.keys()))
-
-
-def _manifest_paths(record: Record) -> set[str]:
-    place = tree.folder(record)
-    return {f"{place}/{name}" for name in record.manifests}
-
-
-def _at_base(root: str, commit: str, paths: list[str]) -> dict[str, bytes]:
-    wanted = set(paths)
-    folders = sorted({path.split("/", 1)[0] for path in wanted})
-    listed = [blob for folder in folders for blob in git.blobs(root, commit, folder) if blob.path in wanted]
-    return git.contents(root, listed)
+def _damage(record: Record, name: str, what: str, mended: bool) -> Diagnostic:
+    path = f"{tree.folder(record)}/{name}"
+    message = f"a manifest of {record.run} {what}"
+    span = Span(path, 1, 1, 1, 1)
+    if mended:
+        return warning("TAU738", message, span, "`tau-compile build` brings it back as it was launched")
+    hint = f"the base has no good one either: `git log -- {path}` shows where it changed; or `tau-compile cancel {record.run}`"
+    return error("TAU738", message, span, hint)

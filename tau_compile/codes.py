@@ -88,6 +88,7 @@ _ALL = (
     Code("TAU250", "An environment variable given twice", "KubeRay"),
     Code("TAU251", "A reserved name of an environment variable", "tau-compile"),
     Code("TAU252", "Environment variables that are too large", "tau-compile"),
+    Code("TAU253", "A NUL character, which no program can receive", "Kubernetes"),
     Code("TAU254", "`compute.workers` on a Job", "tau-compile"),
     Code("TAU255", "`execution.nodes` on a RayJob", "tau-compile"),
     Code("TAU256", "Sizes of a Ray head or worker on a Job", "tau-compile"),

@@ -6,7 +6,9 @@ An answer that Git refuses to give is never taken for "nothing is there": that w
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,7 +73,9 @@ def branches(root: str, name: str) -> list[Branch]:
 
 def branch_names(root: str) -> list[str]:
     """The short names of all branches, of remotes and of this clone."""
-    lines = _git(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads").decode().splitlines()
+    lines = (
+        _git(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads").decode().splitlines()
+    )
     names = {line.split("/", 3 if line.startswith("refs/remotes/") else 2)[-1] for line in lines}
     return sorted(names - {"HEAD"})
 
@@ -150,7 +154,16 @@ def blob_id(content: bytes, like: str) -> str:
 def ages(root: str, folder: str) -> dict[str, int]:
     """For each file below a folder, how many commits (first parents) came after the one that added it, by path."""
     start = len(prefix(root))
-    asked = ("log", "--first-parent", "-m", "--diff-filter=A", "--no-renames", "--name-only", "--format=%x01%H", "-z")
+    asked = (
+        "log",
+        "--first-parent",
+        "-m",
+        "--diff-filter=A",
+        "--no-renames",
+        "--name-only",
+        "--format=%x01%H",
+        "-z",
+    )
     listing = _git(root, *asked, "HEAD", "--", folder)
     order = _git(root, "rev-list", "--first-parent", "HEAD").decode().split()
     place = {sha: age for age, sha in enumerate(order)}

@@ -6,14 +6,17 @@ raises `Untranslatable`; the template then needs another way to say it, or this 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from jinja2 import nodes
 
 from tau_compile.render.engine import Sandbox
+from tau_compile.render.packaged import names, packaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 _HEAD = '''\
 """The packaged templates as functions; written by tau_compile/_build/translate.py when the package was built."""
@@ -36,6 +39,14 @@ _COMPARE = {
 
 class Untranslatable(Exception):  # noqa: N818
     """A template uses something that is not known here."""
+
+
+def write(package: Path) -> None:
+    """Write ``_templates.py`` into the package's folder."""
+    text = module({name: packaged(name) or "" for name in names()})
+    new = package / f"_templates.{os.getpid()}.new"
+    new.write_text(text, encoding="utf-8", newline="\n")
+    new.replace(package / "_templates.py")
 
 
 def module(texts: Mapping[str, str]) -> str:
@@ -106,6 +117,8 @@ class _Function:
             yield f"{pad}{inner} = {{**{c}, {shown}}}"
             yield from self._body(node.body, pad, inner, put)
         elif isinstance(node, nodes.Include) and isinstance(node.template, nodes.Const) and node.with_context:
+            if node.template.value not in self.functions:
+                raise self._unknown(node)
             yield f"{pad}{self.functions[node.template.value]}({c}, {put}, value)"
         elif isinstance(node, nodes.FilterBlock) and not node.filter.kwargs:
             parts = self._new("parts")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
-from tau_compile.cli.building import BASE, ROOT, checkout, planned, write
-from tau_compile.cli.inputs import FORMAT
+from tau_compile.cli.building import BASE, ROOT, written
+from tau_compile.cli.inputs import FORMAT, Inputs
 
 
 @click.command("adopt", epilog="Example:  tau-compile adopt workloads/")
@@ -21,23 +20,28 @@ def command(paths: tuple[str, ...], root: str, base: str, format: str) -> None:
 
     A PATH is a tau.yaml or a folder. A later edit of an adopted file launches it.
     """
-    place, sources = checkout(root)
-    chosen = _chosen(paths, place.root, list(place.settings.include))
-    if not chosen:
-        raise click.UsageError("none of these files is included by tau-compile.yaml")
-    built = planned(place, sources, base, format, adopt=chosen, ended=False)
-    sys.exit(write(place, built, format))
+    inputs = Inputs(root)
+    written(root, base, format, _chosen(paths, inputs.root, list(inputs.settings.include)))
 
 
-def _chosen(paths: tuple[str, ...], root: str, include: list[str]) -> list[str]:
+def _chosen(paths: tuple[str, ...], root: str, include: list[str]) -> set[str]:
     from tau_compile.source.globs import matches
     from tau_compile.source.project import workload_files
 
-    found: list[str] = []
+    found: set[str] = set()
     for path in paths:
+        name = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
+        if name.startswith("../"):
+            raise click.UsageError(f"{path} is not in the repository {root}")
         if os.path.isdir(path):
-            found += workload_files(root, os.path.abspath(path), include)
+            inside = set(workload_files(root, os.path.abspath(path), include))
+            if not inside:
+                raise click.UsageError(
+                    f"there is no tau.yaml below {path} that `include` of tau-compile.yaml matches"
+                )
+            found |= inside
+        elif any(matches(name, pattern) for pattern in include):
+            found.add(name)
         else:
-            name = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
-            found += [name] if any(matches(name, pattern) for pattern in include) else []
+            raise click.UsageError(f"{path} matches no pattern of `include` in tau-compile.yaml")
     return found

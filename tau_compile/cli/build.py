@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from tau_compile.cli.building import BASE, ROOT, checkout, planned, write
+from tau_compile.cli.building import BASE, ROOT, written
 from tau_compile.cli.inputs import FORMAT
 
 
@@ -20,6 +18,4 @@ def command(root: str, base: str, format: str) -> None:
     A run is launched when its record is on the base branch. Until then it is a draft, which every build makes anew. An error
     anywhere writes nothing at all.
     """
-    place, sources = checkout(root)
-    built = planned(place, sources, base, format)
-    sys.exit(write(place, built, format))
+    written(root, base, format)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-import os
+import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tau_compile.cli.building import BASE, ROOT, checkout, planned
-from tau_compile.cli.inputs import FORMAT
+from tau_compile.cli.building import BASE, ROOT, complain, diagnostics_data, opened, planned
+from tau_compile.cli.inputs import FORMAT, show
+from tau_compile.effects import Difference, Effect, differences
+from tau_compile.emit import writer
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
-    from tau_compile.builder import Built
+    from collections.abc import Iterable
 
 DIFFERENT = 3
+_SHOWN = 6  # files of one run that are listed
+# Runs, records or manifests that are not as they were launched: differences, even where no build can mend them.
+_TAMPERED = frozenset({"TAU738", "TAU739", "TAU740", "TAU741", "TAU742"})
+
+
+class Finding(NamedTuple):
+    """An effect that a build would have, and the files it would touch."""
+
+    effect: Effect
+    files: list[Difference]
 
 
 @click.command("check", epilog="Example:  tau-compile check --base origin/main --pending")
@@ -32,60 +45,87 @@ def command(root: str, base: str, pending: bool, format: str) -> None:
     Exit code 3 when there are differences, with the list and the command that mends them. Runs that ended and wait for being
     retired are information.
     """
-    place, sources = checkout(root)
-    built = planned(place, sources, base, format, ended=False)
-    retiring = (
-        planned(place, sources, base, "json", ended=True)
-        if os.path.isdir(os.path.join(place.root, "evidence"))
-        else None
+    place, sources = opened(root)
+    mend = shlex.join(
+        [
+            "tau-compile",
+            "build",
+            *(["--repository", root] if root != "." else []),
+            *(["--base", base] if base else []),
+        ]
     )
-    differences = _differences(place.root, built, pending)
-    waiting = [a.text for a in retiring.plan.actions if a.verb == "retire"] if retiring else []
+    if writer.pending(place.root):
+        _tell([], [], [f"an interrupted build is not complete: `{mend}` completes it"], mend, (), format)
+        sys.exit(DIFFERENT)
+    built = planned(place, base)
+    tampered = [said for said in built.diagnostics if said.id in _TAMPERED and said.severity == "error"]
+    complain(place.root, [said for said in built.diagnostics if said not in tampered], sources, format)
+    if format == "text":
+        show(tampered, sources, format)
+    found = [Finding(effect, files) for effect in built.effects if (files := differences(place.root, effect))]
+    new = _new(found) if pending else frozenset()
+    waiting = [finding for finding in found if _waits(finding.effect, new)]
+    differing = [finding for finding in found if not _waits(finding.effect, new)]
+    notes = [action.text for action in built.plan.actions if action.verb == "notice"]
+    _tell(differing, waiting, notes, mend if differing else "", built.diagnostics, format)
+    if differing or tampered:
+        sys.exit(DIFFERENT)
+
+
+def _new(found: list[Finding]) -> frozenset[str]:
+    """Launches of which nothing is here yet, by the path of their record; a draft that is here has to be right."""
+    return frozenset(
+        effect.path
+        for effect, files in found
+        if effect.cause == effect.path
+        and len(files) == len(effect.writes)
+        and all(file.what == "missing" for file in files)
+    ) | {"anchor"}
+
+
+def _waits(effect: Effect, new: frozenset[str]) -> bool:
+    """Whether it is no difference but something that is still to come: a retirement, or what new launches bring about."""
+    return (effect.verb == "retire" and not effect.cause) or (effect.cause or effect.verb) in new
+
+
+def _tell(
+    differing: list[Finding],
+    waiting: list[Finding],
+    notes: list[str],
+    mend: str,
+    said: Iterable[Any],
+    format: str,
+) -> None:
     if format == "json":
-        import json
+        from tau_compile.printers import json_text
 
-        click.echo(json.dumps({"differences": differences, "pending": waiting}, ensure_ascii=False, indent=2))
-    else:
-        for line in differences:
-            click.echo(line)
-        for text in waiting:
-            click.echo(f"pending: {text}")
-        if differences:
-            click.echo("`tau-compile build` brings runs/ and rendered/ up to date", err=True)
-        else:
-            click.echo("up to date", err=True)
-    sys.exit(DIFFERENT if differences else 0)
-
-
-def _differences(root: str, built: Built, pending: bool) -> list[str]:
-    """One line a file that a build would write or remove."""
-    lines = []
-    for path, content in sorted(built.change.writes.items()):
-        now = _read(os.path.join(root, path))
-        if now == content or (pending and now is None and _new(path, built)):
-            continue
-        lines.append(f"{'missing' if now is None else 'differs'}: {path}")
-    lines += [
-        f"superfluous: {path}"
-        for path in sorted(built.change.deletes)
-        if os.path.lexists(os.path.join(root, path))
-    ]
-    return lines
+        body = {
+            "differences": [_data(finding) for finding in differing],
+            "pending": [_data(finding) for finding in waiting],
+            "notes": notes,
+            "mend": mend,
+            "diagnostics": diagnostics_data(said),
+        }
+        click.echo(json_text(body), nl=False)
+        return
+    for finding in differing:
+        click.echo(finding.effect.text)
+        for file in finding.files[:_SHOWN]:
+            click.echo(f"  {file.what}: {file.path}")
+        if len(finding.files) > _SHOWN:
+            click.echo(f"  and {len(finding.files) - _SHOWN} more files")
+    for finding in waiting:
+        click.echo(f"pending: {finding.effect.text}")
+    for note in notes:
+        click.echo(f"note: {note}")
+    if mend and differing:
+        click.echo(f"not up to date: run `{mend}`, then commit runs/ and rendered/", err=True)
+    elif not mend and not any(d.id in _TAMPERED and d.severity == "error" for d in said):
+        click.echo("up to date", err=True)
 
 
-def _new(path: str, built: Built) -> bool:
-    """Whether a file belongs to a launch, or is an anchor, and is simply not there yet."""
-    from tau_compile.runs.tree import ANCHOR, folder
-
-    places = {folder(launch.record) for launch in built.plan.launches}
-    records = {launch.record.path for launch in built.plan.launches}
-    head = path.rpartition("/")[0]
-    return path in records or head in places or head.endswith(f"/{ANCHOR}")
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read().replace(b"\r\n", b"\n")
-    except OSError:
-        return None
+def _data(finding: Finding) -> dict[str, Any]:
+    effect = finding.effect
+    run = "" if effect.verb == "anchor" else effect.path.rpartition("/")[2].removesuffix(".json")
+    files = [{"path": file.path, "change": file.what} for file in finding.files]
+    return {"verb": effect.verb, "run": run, "text": effect.text, "files": files}

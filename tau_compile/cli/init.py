@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -24,7 +25,9 @@ def _label(context: click.Context, option: click.Parameter, value: str) -> str:
     """A name that is a file name, a namespace and a part of other names."""
     if _LABEL.fullmatch(value) is None:
         raise click.BadParameter(
-            f"`{value}`: lower-case letters, digits and dashes, 63 at most, no dash at an end", context, option
+            f"`{value}`: lower-case letters, digits and dashes, 63 at most, no dash at an end",
+            context,
+            option,
         )
     return value
 
@@ -53,17 +56,28 @@ def command(folder: str, workspace: str, cluster: str) -> None:
 
     DIR must not exist or be empty; a .git in it is no matter, and Git is not called. All files are written or none.
     """
-    values = {"workspace": workspace, "cluster": cluster, "base": _base(folder), "series": series(__version__)}
+    git = _git_folder(folder)
+    values = {
+        "workspace": workspace,
+        "cluster": cluster,
+        "base": _branch(git),
+        "series": series(__version__),
+    }
     try:
         count = _write(folder, files(values))
     except (OSError, writer.WriteError) as problem:
         click.echo(f"tau-compile: nothing was written: {problem}", err=True)
         sys.exit(1)
     click.echo(f"wrote {count} files to {folder}; {os.path.join(folder, 'README.md')} explains them\n")
+    if git and not os.path.samefile(os.path.dirname(git), folder):
+        top = os.path.relpath(os.path.dirname(git))
+        click.echo(
+            f"This is a folder of the Git repository {top}: move the CI files there and adapt their paths.\n"
+        )
     click.echo("Next:")
     if folder != ".":
         click.echo(f"  cd {shlex.quote(folder)}")
-    begin = "" if os.path.lexists(os.path.join(folder, ".git")) else f"git init -b {values['base']} && "
+    begin = "" if git else f"git init -b {values['base']} && "
     click.echo(f'  {begin}git add . && git commit -m "Start"')
     click.echo("  tau-compile build")
 
@@ -97,13 +111,22 @@ def _filled(text: str, values: dict[str, str]) -> str:
     return re.sub("@(" + "|".join(values) + ")@", lambda found: values[found[1]], text)
 
 
-def _base(folder: str) -> str:
-    """The branch that is checked out, if there is a repository already, else main."""
-    try:
-        with open(os.path.join(folder, ".git", "HEAD"), encoding="utf-8") as file:
+def _git_folder(folder: str) -> str:
+    """Git's own folder or file at or above a folder, or empty."""
+    place = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(place, ".git")):
+        if place == os.path.dirname(place):
+            return ""
+        place = os.path.dirname(place)
+    return os.path.join(place, ".git")
+
+
+def _branch(git: str) -> str:
+    """The branch that is checked out, if that can be told, else main."""
+    head = None
+    if git:
+        with contextlib.suppress(OSError, UnicodeDecodeError), open(f"{git}/HEAD", encoding="utf-8") as file:
             head = _BRANCH.fullmatch(file.read(1000))
-    except (OSError, UnicodeDecodeError):
-        return "main"
     return head[1] if head else "main"
 
 

@@ -33,7 +33,7 @@ def rest(journal: Journal, disk: Disk, state: State) -> Rest:
     lost: list[tuple[str, str]] = []
     begun = False
     for index, write in enumerate(journal.writes):
-        now = survey.digest(write.path) or ""
+        now = survey.digest(write.path, written=True) or ""
         if now == write.new:
             begun = True
         elif now != write.old:

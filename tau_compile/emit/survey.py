@@ -61,6 +61,7 @@ class Survey:
         self.problems: list[tuple[str, str]] = []
         self._folders: dict[str, bool] = {"": True}
         self._allowed: set[str] = set()
+        self._in_the_way: set[str] = set()  # neither folders nor links, where a path has a folder
         self._becomes_folder: set[str] = set()
         above: set[str] = set()
         for paths in (writes, deletes):
@@ -82,14 +83,14 @@ class Survey:
             self.problems.append((path, "asked to be written and to be deleted"))
 
     def same(self, path: str, content: bytes) -> bool | None:
-        """Whether the file holds this content; None: not there."""
-        return self._look(path, lambda: self._disk.same(path, content))
+        """Whether the file to be written holds this content already; None: not there."""
+        return self._look(path, lambda: self._disk.same(path, content), written=True)
 
-    def digest(self, path: str) -> str | None:
-        """The sha256 of the file; None: not there."""
-        if path in self._becomes_folder and self._is_folder(path):
+    def digest(self, path: str, *, written: bool = False) -> str | None:
+        """The sha256 of the file; None: not there. ``written``: it is to be written, so it needs its folders."""
+        if path in self._becomes_folder and self._exists(path):
             return None
-        return self._look(path, lambda: self._disk.digest(path))
+        return self._look(path, lambda: self._disk.digest(path), written=written)
 
     def changeable(self, path: str) -> None:
         """Note a problem if names in the folder of this path cannot be changed."""
@@ -101,8 +102,11 @@ class Survey:
             if not os.access(self._disk.at(folder), os.W_OK | os.X_OK):
                 self.problems.append((folder or ".", "this folder is read-only"))
 
-    def _look(self, path: str, ask: Callable[[], _T | None]) -> _T | None:
-        if not self._exists(path.rpartition("/")[0]):
+    def _look(self, path: str, ask: Callable[[], _T | None], *, written: bool) -> _T | None:
+        folder = path.rpartition("/")[0]
+        if not self._exists(folder):
+            if written and self._in_the_way:
+                self._needs(folder)
             return None
         try:
             return ask()
@@ -128,22 +132,19 @@ class Survey:
         except OSError as problem:
             self.problems.append((folder, f"cannot be read: {why(problem)}"))
             return False
-        if stat.S_ISDIR(mode):
-            return True
         if stat.S_ISLNK(mode):
             self.problems.append((folder, "a symbolic link, and nothing is written through links"))
-        elif folder not in self._becomes_folder:
-            self.problems.append((folder, "a folder is needed here, and something else stands in its place"))
-        return False
+        elif not stat.S_ISDIR(mode):
+            self._in_the_way.add(folder)
+        return stat.S_ISDIR(mode)
 
-    def _is_folder(self, path: str) -> bool:
-        return self._exists(path.rpartition("/")[0]) and self._stands_as_folder(path)
-
-    def _stands_as_folder(self, path: str) -> bool:
-        try:
-            return stat.S_ISDIR(os.lstat(self._disk.at(path)).st_mode)
-        except OSError:
-            return False
+    def _needs(self, folder: str) -> None:
+        while folder:
+            if folder in self._in_the_way and folder not in self._becomes_folder:
+                self.problems.append(
+                    (folder, "a folder is needed here, and something else stands in its place")
+                )
+            folder = folder.rpartition("/")[0]
 
 
 def why(problem: OSError) -> str:

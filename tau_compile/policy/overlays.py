@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.named import NamedTuple
 from tau_compile.policy import taugrid
+from tau_compile.policy.former import taken
 from tau_compile.policy.model import (
     Cluster,
     Flavor,
@@ -72,6 +73,7 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
     for file in files:
         documents += _documents(file, said)
     _unique(documents, said)
+    said += taken([d for d in documents if isinstance(d, Workspace)])
     present = {type(document) for document in documents}
     for file in defaults:
         documents += [d for d in _documents(file, said) if type(d) not in present]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.policy.former import workspace_names
 from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.suggest import nearest
 
@@ -22,7 +23,7 @@ def workspace(
 
     ``folder`` is the name of the folder below ``workloads/``, or empty.
     """
-    known = {w.name: w for w in overlays.workspaces}
+    known = workspace_names(overlays)
     asked = find(document, "policy.workspace")
     if isinstance(asked, Scalar) and asked.text:
         if chosen and chosen != asked.text:
@@ -39,14 +40,15 @@ def workspace(
         return _named(known, chosen, document.span, said)
     if folder in known:
         return known[folder]
-    if len(known) == 1:
-        return next(iter(known.values()))
+    if len(overlays.workspaces) == 1:
+        return overlays.workspaces[0]
     said.append(
         error(
             "TAU307",
-            f"the workload could belong to any of {len(known)} workspaces",
+            f"the workload could belong to any of {len(overlays.workspaces)} workspaces",
             document.span,
-            f"add `policy: {{workspace: NAME}}` with one of {_list(known)}, or move the file below workloads/NAME/",
+            f"add `policy: {{workspace: NAME}}` with one of {_list(w.name for w in overlays.workspaces)}, or move the file "
+            "below workloads/NAME/",
             tuple(Related(w.span, f"workspace `{w.name}`") for w in overlays.workspaces[:5]),
         )
     )
@@ -56,13 +58,14 @@ def workspace(
 def _named(known: dict[str, Workspace], name: str, span: Span, said: list[Diagnostic]) -> Workspace | None:
     if name in known:
         return known[name]
-    close = nearest(name, known)
+    names = {space.name for space in known.values()}
+    close = nearest(name, names)
     said.append(
         error(
             "TAU309",
             f"there is no workspace `{name}`",
             span,
-            f"did you mean `{close}`? " * bool(close) + f"known: {_list(known)}",
+            f"did you mean `{close}`? " * bool(close) + f"known: {_list(names)}",
         )
     )
     return None

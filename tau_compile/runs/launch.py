@@ -59,7 +59,7 @@ def _record(
         cluster=resolved.cluster.name,
         namespace=resolved.workspace.namespace,
         queue=resolved.queue,
-        gpus=workload.count * workload.gpu.count,
+        gpus=workload.pods * workload.gpu.number,
         source=intent.path,
         state="active" if manifests else "adopted",
         compiler=__version__,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,13 +52,22 @@ class Source(NamedTuple):
 
 
 class Action(NamedTuple):
-    """One thing a build does or says about one run. ``cause`` is the run id of the launch that brings it about, or empty."""
+    """One thing a build does or says about one run.
+
+    ``path`` is that of its record: two workspaces may have runs of one id. ``cause`` is the path of the launch that brings
+    it about, or empty; ``gpus`` counts those of a launch.
+    """
 
     verb: Verb
-    run: str
+    path: str
     text: str
     cause: str = ""
     gpus: int = 0
+
+    @property
+    def run(self) -> str:
+        """The run id."""
+        return self.path.rpartition("/")[2].removesuffix(".json")
 
 
 class Limits(NamedTuple):

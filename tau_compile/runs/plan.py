@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tau_compile.runs.record import Record
 
+
 def plan(sources: Iterable[Source], state: State, limits: Limits) -> Plan:
     """Decide. Nothing is read or written; a new intent is compiled by its source's ``launch``."""
     return _Planner(state).build(list(sources), limits)
@@ -76,17 +77,17 @@ class _Planner:
             recorded = next((r for r in self.by_key.get(key, ()) if r.digest == source.digest), None)
             if recorded is not None:
                 text = f"{source.path} is recorded already: {recorded.run} is {recorded.state}"
-                self.actions.append(Action("notice", recorded.run, text))
+                self.actions.append(Action("notice", recorded.path, text))
                 continue
             made = source.launch(follows(self.by_key.get(key, ())))
             self.said += made.diagnostics
             if made.launch is not None and self._is_free(made.launch.record, source):
                 self.launches.append(made.launch)
                 replaced.add(key)
-                run = made.launch.record.run
-                self.actions.append(Action("adopt", run, f"adopts {run}: it is not launched"))
+                record = made.launch.record
+                self.actions.append(Action("adopt", record.path, f"adopts {record.run}: it is not launched"))
         self.said += same_names((self._settled(source), source) for source in sources)
-        self.records = {p: r for p, r in self.records.items() if p in self.state.tree}
+        self.records = {p: r for p, r in self.state.tree.items() if p in self.launched}
         return self._plan(tuple(r for r in self.drafts if self._key(r) in replaced))
 
     def _plan(self, drafts: tuple[Record, ...]) -> Plan:
@@ -94,7 +95,7 @@ class _Planner:
             self.records,
             tuple(sorted(self.launches, key=lambda launch: launch.record.path)),
             drafts,
-            tuple(sorted(self.actions, key=lambda action: (action.run, action.verb, action.text))),
+            tuple(sorted(self.actions, key=lambda action: (action.path, action.verb, action.text))),
             tuple(self.said),
         )
 
@@ -123,14 +124,14 @@ class _Planner:
             self.said.append(
                 warning("TAU740", f"the record of {record.run} {what}", Span(path, 1, 1, 1, 1), hint)
             )
-            self.actions.append(Action("restore", record.run, f"restores {record.run}: its record {what}"))
+            self.actions.append(Action("restore", path, f"restores {record.run}: its record {what}"))
 
     def _retire(self) -> None:
         for path, record in list(self.records.items()):
             how = self.state.end(record) if record.state == "active" else None
             if how is not None:
                 self._replace(path, record, record.ended(how))
-                self.actions.append(Action("retire", record.run, f"retires {record.run}: it {_past(how.state)}"))
+                self.actions.append(Action("retire", path, f"retires {record.run}: it {_past(how.state)}"))
 
     def _replace(self, path: str, old: Record, new: Record) -> None:
         self.records[path] = new
@@ -146,7 +147,7 @@ class _Planner:
                     f"does not launch the edit of {source.path}: `run.launch` is on-attempt; "
                     f"`tau-compile rerun {source.path}` launches it"
                 )
-                self.actions.append(Action("notice", latest(before)[-1].run, text))
+                self.actions.append(Action("notice", latest(before)[-1].path, text))
             else:
                 self._launch(source, before)
         elif len(before) > 1 and recorded not in latest(before):
@@ -155,7 +156,7 @@ class _Planner:
                 f"launches nothing for {source.path}: this intent is recorded as {recorded.run}, which {what}; "
                 f"`tau-compile rerun {source.path}` launches it once more"
             )
-            self.actions.append(Action("notice", recorded.run, text))
+            self.actions.append(Action("notice", recorded.path, text))
 
     def _launch(self, source: Source, before: list[Record]) -> None:
         active = [r for r in before if r.state == "active"]
@@ -180,23 +181,23 @@ class _Planner:
             text = restated(made.launch.files[record.path], over)
             self.launches.append(Launch(over, {over.path: text.encode()}))
             said = f"records {over.run} as retired: evidence says that it {_past(how.state)}"
-            self.actions.append(Action("retire", over.run, said, over.run))
+            self.actions.append(Action("retire", over.path, said, over.path))
             return
         if source.on_change == "replace":
             for old in active:
                 self._replace(old.path, old, old.cancelled())
                 said = f"cancels {old.run}: {record.run} replaces it"
-                self.actions.append(Action("cancel", old.run, said, record.run))
+                self.actions.append(Action("cancel", old.path, said, record.path))
         self.launches.append(made.launch)
         gpus = f" ({count(record.gpus, 'GPU')})" if record.gpus else ""
         self.actions.append(
-            Action("launch", record.run, f"launches {record.run}{gpus}", record.run, record.gpus)
+            Action("launch", record.path, f"launches {record.run}{gpus}", record.path, record.gpus)
         )
 
     def _is_free(self, record: Record, source: Source) -> bool:
         """Whether no other run goes by this id in its namespace: it would be the same object."""
         other = self.by_object.setdefault((record.cluster, record.namespace, record.run), record)
-        if other is record or other.path == record.path and other.digest == record.digest:
+        if other is record or (other.path == record.path and other.digest == record.digest):
             return True
         self.said.append(
             error(
@@ -213,16 +214,16 @@ class _Planner:
         for record in self.records.values():
             if record.state != "active":
                 continue
-            self.actions.append(Action("keep", record.run, f"keeps {record.run}"))
+            self.actions.append(Action("keep", record.path, f"keeps {record.run}"))
             if self._key(record) not in known:
                 text = f"keeps {record.run}, whose {record.source} is gone; `tau-compile cancel {record.run}` stops it"
-                self.actions.append(Action("notice", record.run, text))
+                self.actions.append(Action("notice", record.path, text))
 
     def _discarded(self) -> None:
         again = {launch.record.path for launch in self.launches}
         for draft in self.drafts:
             if draft.path not in again:
-                self.actions.append(Action("discard", draft.run, f"drops the draft {draft.run}"))
+                self.actions.append(Action("discard", draft.path, f"drops the draft {draft.run}"))
 
 
 def _past(outcome: str) -> str:

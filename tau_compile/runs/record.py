@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,9 @@ def from_json(data: bytes, path: str, brief: bool = False) -> Parsed:
     if not isinstance(body, dict):
         return _broken(path, "is not a JSON object")
     if body.get("version") != VERSION or isinstance(body["version"], bool):
-        return _broken(path, f"is of version {body.get('version')!r}, and this tau-compile knows version {VERSION}")
+        return _broken(
+            path, f"is of version {body.get('version')!r}, and this tau-compile knows version {VERSION}"
+        )
     fault = _fault(body)
     if fault:
         return _broken(path, fault)
@@ -128,7 +131,9 @@ def _broken(path: str, why: str) -> Parsed:
 
 
 # What Git shows of a record shall be what it holds: nothing that drives a terminal, turns text round or hides.
-_UNSAFE = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]")
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]"
+)
 _quoted = json.encoder.encode_basestring
 
 
@@ -140,7 +145,7 @@ def _text(body: dict[str, Any]) -> str:
 
 
 def _write(value: Any, line: str, add: Callable[[str], None]) -> None:
-    """What ``json.dumps(indent=2, sort_keys=True)`` writes, which is slow in Python; ``line`` ends a line and indents the next."""
+    """As ``json.dumps(indent=2, sort_keys=True)``, which is slow; ``line`` ends a line and indents the next one."""
     if isinstance(value, Ended):
         value = value._asdict()
     if isinstance(value, str):
@@ -186,7 +191,9 @@ _FIELDS: dict[str, Callable[[Any], object]] = {
     "workspace": _NAME,
 }
 _MAPS: dict[str, Callable[[str, Any], object]] = {
-    "code": lambda k, v: isinstance(v, list) and len(v) == 3 and type(v[0]) is bool and _all_text(v[1:]) and _HEX64(v[1]),
+    "code": lambda k, v: (
+        isinstance(v, list) and len(v) == 3 and type(v[0]) is bool and _all_text(v[1:]) and _HEX64(v[1])
+    ),
     "manifests": lambda k, v: isinstance(v, str) and _DIGEST(v) and _MANIFEST(k),
     "origins": lambda k, v: isinstance(v, str),
     "resolved": lambda k, v: True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Related
 from tau_compile.rules import credentials
-from tau_compile.source.nodes import Scalar
+from tau_compile.source.nodes import Mapping, Scalar
 from tau_compile.workload import compute, environment, execution, extras, metadata, placement, storage
 from tau_compile.workload.model import Workload
 from tau_compile.workload.names import check_name
@@ -16,6 +16,7 @@ from tau_compile.workload.view import View, scalar
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic
     from tau_compile.policy.resolve import Resolved
+    from tau_compile.source.nodes import Node
     from tau_compile.workload.model import Kind, Program
 
 
@@ -40,6 +41,7 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
     _check_multikueue(view, resolved, count, kind)
     extras.read_ttl(view, kind)
     _check_credentials(view)
+    _check_nul(view, view.node)
     return Workload(
         name=name,
         kind=kind,
@@ -171,6 +173,19 @@ def _check_multikueue(view: View, resolved: Resolved, count: int, kind: Kind) ->
             "use a RayJob, one node, or another profile",
             (Related(profile.span, f"profile `{profile.name}`"),),
         )
+
+
+def _check_nul(view: View, node: Node) -> None:
+    if isinstance(node, Scalar):
+        if "\0" in node.text:
+            message = "this text holds a NUL character, which no program can receive"
+            view.error("TAU253", message, node.span, "remove `\\0`")
+    elif isinstance(node, Mapping):
+        for entry in node.entries:
+            _check_nul(view, entry.value)
+    else:
+        for item in node.items:
+            _check_nul(view, item)
 
 
 def _check_credentials(view: View) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Related
@@ -16,20 +17,9 @@ if TYPE_CHECKING:
 
 # Names and paths of volumes that the templates use themselves.
 RESERVED_VOLUMES = frozenset(
-    [
-        "data",
-        "tau-hot",
-        "dshm",
-        "tau-code",
-        "tau-bin",
-        "tau-source",
-        "script",
-        "manifest",
-        "ray-logs",
-        "shared-mem",
-        "log-volume",
-    ]
-)
+    ["data", "dshm", "script", "manifest", "ray-logs", "shared-mem", "log-volume"]
+)  # and every name in `tau-`
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
 RESERVED_PATHS = ("/data", "/mnt", "/dev/shm", "/tau", "/tmp", "/script", "/manifest", "/var/run/tau")  # noqa: S108
 
 
@@ -98,7 +88,7 @@ def _mounts(view: View) -> tuple[Mount, ...]:
             scalar(item.get("pvc")),
             scalar(item.get("readOnly")).lower() == "true",
         )
-        if mount.name in RESERVED_VOLUMES or mount.name.startswith("tau-asset-"):
+        if mount.name in RESERVED_VOLUMES or mount.name.startswith("tau-"):
             view.error(
                 "TAU286",
                 f"volume name `{mount.name}` is taken by tau-compile",
@@ -222,13 +212,13 @@ def _inside(path: str, root: str) -> bool:
 
 
 def _check_relative(view: View, path: str, text: str) -> None:
-    clean = not text.startswith("/") and "\\" not in text and text == text.strip()
+    clean = not text.startswith("/") and "\\" not in text and text == text.strip() and not _CONTROL.search(text)
     if not clean or any(part in ("", ".", "..") for part in text.split("/")):
         view.error(
             "TAU285",
             f"`{text}` is not a path below the output folder",
             view.span(path),
-            "write a relative path such as checkpoints/final, without '.', '..', '\\' and spaces around it",
+            "write a relative path such as checkpoints/final, without '.', '..', '\\', control characters and spaces around it",
         )
 
 
@@ -238,7 +228,14 @@ def read_history(view: View, output: str) -> tuple[str, ...]:
     for item in view.items("metrics.history"):
         text = scalar(item)
         parts = text.split("/")
-        if text.startswith("/"):
+        if ":" in text:
+            view.error(
+                "TAU290",
+                f"`{text}` has a colon, which separates the files in TAU_METRICS_HISTORY",
+                item.span,
+                "choose a name without a colon",
+            )
+        elif text.startswith("/"):
             if not _inside(text, "/data") or ".." in parts:
                 view.error(
                     "TAU290",

@@ -119,16 +119,19 @@ run() {
     fi
     child=$!
     [ -z "$caught" ] || kill -s TERM "$child" # it came before $child was known
-    wait "$child"
+    wait "$child" 2>/dev/null # the shell would note a death in words of its own
     code=$?
     # A trapped signal ends the wait early, with a code that is not the child's.
     while [ -n "$caught" ]; do
         caught=
-        wait "$child"
+        wait "$child" 2>/dev/null
         again=$?
         [ "$again" -eq 127 ] || code=$again
     done
     child=
+    if [ "$code" -gt 128 ] && [ "$code" -le 192 ]; then
+        say "exit code $code, as after signal $((code - 128))"
+    fi
 }
 
 if [ -s "$TAU_BIN/requirements.txt" ]; then
@@ -167,8 +170,8 @@ if [ -n "$profile" ]; then
         nsys)
             extension=nsys-rep
             # kill=none: the end of the collection must not end the training.
-            [ -z "${TAU_PROFILE_ACTIVE_SEC:-}" ] || set -- "--duration=$TAU_PROFILE_ACTIVE_SEC" --kill=none "$@"
-            [ -z "${TAU_PROFILE_WARMUP_SEC:-}" ] || set -- "--delay=$TAU_PROFILE_WARMUP_SEC" "$@"
+            [ "${TAU_PROFILE_ACTIVE_SEC:-0}" = 0 ] || set -- "--duration=$TAU_PROFILE_ACTIVE_SEC" --kill=none "$@"
+            [ "${TAU_PROFILE_WARMUP_SEC:-0}" = 0 ] || set -- "--delay=$TAU_PROFILE_WARMUP_SEC" "$@"
             set -- nsys profile "--output=$report" --force-overwrite=true --export=sqlite --wait=primary "$@"
             ;;
         ncu)

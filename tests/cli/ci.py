@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tests.support.cli import run
 from tests.support.tools import ROOT
 
 if TYPE_CHECKING:
@@ -16,11 +18,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WORKFLOW = ".github/workflows/tau-compile.yml"
+SOURCE = "workloads/research/{0}/tau.yaml"
 
 
 def environment(**more: str) -> dict[str, str]:
     """Nothing of this machine's Git settings."""
-    who = {f"GIT_{role}_{what}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    who = {
+        f"GIT_{role}_{what}": "t@example.com"
+        for role in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     fixed = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
     return {**fixed, **who, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
@@ -112,3 +119,46 @@ class Runner:
             if done[-1].returncode != 0:
                 break
         return done
+
+
+class Forge:
+    """A bare repository that people and jobs clone, and a machine that runs the jobs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.remote = folder / "remote.git"
+        git(folder, "init", "--quiet", "--bare", "--initial-branch=main", "remote.git")
+        git(self.remote, "config", "receive.advertisePushOptions", "true")
+        git(folder, "init", "--quiet", "--initial-branch=main", "first")
+        assert run(["init", "first"], folder).exit == 0
+        commit(folder / "first", "Start")
+        git(folder / "first", "push", "--quiet", str(self.remote), "main")
+        self.runner = Runner(folder / "machine")
+
+    def clone(self, name: str, branch: str = "main", detach: bool = True) -> Path:
+        """A checkout as a runner makes it."""
+        git(self.folder, "clone", "--quiet", f"--branch={branch}", str(self.remote), name)
+        if detach:
+            git(self.folder / name, "checkout", "--quiet", "--detach")
+        return self.folder / name
+
+    def add(self, clone: Path, name: str, branch: str = "main") -> None:
+        """Commit and push another workload."""
+        source = clone / SOURCE.format(name)
+        source.parent.mkdir(parents=True, exist_ok=True)
+        text = (clone / SOURCE.format("hello")).read_text().replace("name: hello", f"name: {name}")
+        source.write_text(text)
+        (source.parent / "main.py").write_text(f"print({name!r})\n")
+        commit(clone, f"Add {name}")
+        git(clone, "push", "--quiet", "origin", f"HEAD:{branch}")
+
+    def files(self, branch: str = "main") -> list[str]:
+        return git(self.remote, "ls-tree", "-r", "--name-only", branch).splitlines()
+
+    def runs(self, branch: str = "main") -> list[str]:
+        """The names of the workloads that have runs, one for each run."""
+        found = [re.match(r"runs/research/(.+)-[0-9a-f]{8}\.json", path) for path in self.files(branch)]
+        return [match[1] for match in found if match]
+
+    def subjects(self, branch: str = "main") -> list[str]:
+        return git(self.remote, "log", "--format=%s", branch).splitlines()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,7 +177,9 @@ def test_accepted_without_git(repository: Path) -> None:
     source = tree(repository)
     assert run(["validate"], repository) == (0, "", "4 files: OK\n")
     assert run(["check"], repository).exit == 3
-    assert run(["check", "--pending"], repository) == (0, "", "up to date\n")
+    pending = run(["check", "--pending"], repository)
+    assert (pending.exit, pending.stderr) == (0, "up to date\n")
+    assert "launches hello-" in pending.stdout
     built = run(["build"], repository)
     assert (built.exit, built.stderr) == (0, "")
     assert re.match(r"launches hello-[0-9a-f]{8}\n", built.stdout)
@@ -198,7 +202,7 @@ def test_accepted_with_git(repository: Path) -> None:
     commit(repository)
     assert run(["check", "--base", "main"], repository) == (0, "", "up to date\n")
     when = times(repository)
-    assert run(["build"], repository).stdout.startswith("keeps 1; 0 files written")
+    assert run(["build"], repository) == (0, "keeps 1 run; no file changes\n", "")
     assert times(repository) == when
     assert git(repository, "status", "--porcelain", "--ignored") == "!! .tau-compile/"
 
@@ -227,6 +231,20 @@ def test_an_empty_repository_is_a_place_to_start(tmp_path: Path, branch: str) ->
     assert run(["check"], folder) == (0, "", "up to date\n")
 
 
+def test_a_folder_of_a_larger_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch=trunk")
+    (tmp_path / "apps").mkdir()
+    made = init(tmp_path / "apps" / "gitops")
+    assert made.exit == 0
+    assert "This is a folder of the Git repository ..: move the CI files there" in made.stdout
+    assert '  git add . && git commit -m "Start"\n' in made.stdout
+    assert "\nbase: trunk\n" in (tmp_path / "apps/gitops/tau-compile.yaml").read_text()
+    commit(tmp_path)
+    assert run(["build"], tmp_path / "apps/gitops").exit == 0
+    commit(tmp_path)
+    assert run(["check"], tmp_path / "apps/gitops") == (0, "", "up to date\n")
+
+
 def test_generated_files_are_marked(repository: Path) -> None:
     git(repository, "init", "--quiet", "--initial-branch=main")
     commit(repository)
@@ -247,7 +265,10 @@ def test_owners_are_named_for_what_is_there(repository: Path) -> None:
 
 def test_the_catalogue_in_comments_is_a_right_one(repository: Path) -> None:
     overlay = repository / "overlays/clusters/gpu-cluster.yaml"
-    more = uncommented(overlay.read_text(), "# # Each class is a kind of GPU node; a tau.yaml chooses one with `policy.gpu_class`.")
+    more = uncommented(
+        overlay.read_text(),
+        "# # Each class is a kind of GPU node; a tau.yaml chooses one with `policy.gpu_class`.",
+    )
     assert more.count("\n# ") > 2  # comments of its own
     overlay.write_text(overlay.read_text() + more)
     space = repository / "overlays/workspaces/research.yaml"
@@ -255,7 +276,9 @@ def test_the_catalogue_in_comments_is_a_right_one(repository: Path) -> None:
     space.write_text(space.read_text() + settings)
     source = repository / "workloads/research/hello/tau.yaml"
     text = source.read_text().replace("  # gpus: 1\n", "  gpus: 1\n")
-    source.write_text(text + "policy:\n  gpu_class: a100-80gb\n  topology: same-host\n  priority_tier: priority\n")
+    source.write_text(
+        text + "policy:\n  gpu_class: a100-80gb\n  topology: same-host\n  priority_tier: priority\n"
+    )
     assert run(["validate"], repository) == (0, "", "4 files: OK\n")
     rendered = run(["render", "workloads/research/hello/tau.yaml"], repository)
     job = list(yaml.safe_load_all(rendered.stdout))[-1]
@@ -285,10 +308,9 @@ def test_versions_and_images_are_those_of_the_packaged_overlays(repository: Path
 
 
 def test_the_first_program_runs(repository: Path) -> None:
-    said: dict[str, object] = {}
-    text = (repository / "workloads/research/hello/main.py").read_text()
-    exec(compile(text.replace("print(", "say("), "main.py", "exec"), {"say": lambda x: said.update(text=x)})
-    assert re.match(r"Hello from a laptop: Python 3\.\d+", str(said["text"]))
+    program = repository / "workloads/research/hello/main.py"
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True, env={})
+    assert re.match(r"Hello from a laptop: Python 3\.\d+", done.stdout)
 
 
 def test_the_versions_of_a_series() -> None:
@@ -303,12 +325,14 @@ def test_another_series_stops(repository: Path) -> None:
     assert run(["build"], repository).exit == 2
 
 
-def test_caches_beside_the_templates_are_not_written() -> None:
-    cache = ROOT / "templates/init/workloads/@workspace@/hello/__pycache__"
+def test_an_installed_package_has_caches_beside_the_templates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "templates" / "init"
+    shutil.copytree(ROOT / "templates" / "init", installed)
+    cache = installed / "workloads" / "@workspace@" / "hello" / "__pycache__"
     cache.mkdir(exist_ok=True)
-    try:
-        (cache / "main.cpython-311.pyc").write_bytes(b"\x00\xff")
-        names = files({"workspace": "research", "cluster": "gpu-cluster", "base": "main", "series": ">=0.1"})
-        assert sorted(names) == sorted(FILES)
-    finally:
-        shutil.rmtree(cache)
+    (cache / "main.cpython-311.pyc").write_bytes(b"\x00\xff")
+    monkeypatch.setattr("tau_compile.cli.init.locate", lambda *parts: str(tmp_path.joinpath(*parts)))
+    names = files({"workspace": "research", "cluster": "gpu-cluster", "base": "main", "series": ">=0.1"})
+    assert list(names) == sorted(FILES)

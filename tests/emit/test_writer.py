@@ -117,6 +117,12 @@ def test_only_what_is_asked_is_deleted(root: Path) -> None:
     assert files(root) == {path: content for path, content in OLD.items() if path != "rendered/c/a/job.yaml"}
 
 
+def test_a_delete_below_a_file_is_gone_already(root: Path) -> None:
+    change = Change({"tau.yaml": b"2"}, frozenset({"tau.yaml/x/y", "runs/w/a.json/x"}))
+    for written in (["tau.yaml"], []):
+        assert apply(str(root), change)[:2] == (written, [])
+
+
 def test_a_file_gives_way_to_a_folder(root: Path) -> None:
     apply(str(root), Change({"runs/w/a.json/b": b"b"}, frozenset({"runs/w/a.json"})))
     assert files(root)["runs/w/a.json/b"] == b"b"

@@ -20,14 +20,15 @@ def plant(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """Every file below the root but those of the state folder."""
+    """Every regular file below the root but those of the state folder."""
     found = {}
     for folder, names, here in os.walk(root):
         if folder == str(root) and STATE in names:
             names.remove(STATE)
         for name in here:
             path = Path(folder, name)
-            found[path.relative_to(root).as_posix()] = path.read_bytes()
+            if path.is_file():
+                found[path.relative_to(root).as_posix()] = path.read_bytes()
     return found
 
 
@@ -40,7 +41,7 @@ def state(root: Path) -> set[str]:
     return {path.name for path in (root / STATE).iterdir()} if (root / STATE).exists() else set()
 
 
-def child(action: Callable[[], None]) -> int | None:
+def child(action: Callable[[], object]) -> int | None:
     """Run in a child process: its exit status, None when SIGKILL ended it."""
     pid = os.fork()
     if pid == 0:
@@ -66,6 +67,6 @@ def killed(number: int, action: Callable[[Callable[[str], None]], object]) -> bo
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    status = child(lambda: action(step) and None)
+    status = child(lambda: action(step))
     assert status in (0, None)
     return status is None

@@ -19,8 +19,8 @@ NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/tau.yaml"))
 
 
 def copy(folder: Path) -> Path:
-    """Copy the whole example repository to ``folder``."""
-    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    """Copy the whole example repository to ``folder``, without the one that stands in it with runs of its own."""
+    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__", "gitops-repo"))
     return folder
 
 

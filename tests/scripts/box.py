@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -14,14 +13,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tau_compile.render.argv import encode
 
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Sequence
 
 SCRIPTS: Final = Path(__file__).parents[2] / "templates" / "scripts"
 
 # Everything that the scripts may call: an image needs no more.
-TOOLS: Final = tuple(
-    "cat chmod cp env find ls mkdir mv readlink rm rmdir sed sh sha256sum sleep sort sync wc".split()
-)
+TOOLS: Final = "cat chmod cp env find ls mkdir mv readlink rm rmdir sed sh sha256sum sleep sort sync wc"
 
 # Prints its arguments, each followed by NUL.
 ECHO: Final = (
@@ -54,7 +52,7 @@ class Box:
         for script in SCRIPTS.iterdir():
             if script.is_file():
                 shutil.copyfile(script, self.bin / script.name)
-        for tool in TOOLS:
+        for tool in TOOLS.split():
             self.link(tool, shutil.which(tool) or f"/bin/{tool}")
         self.link("python3", os.path.realpath(sys.executable))
         self.env = {"PATH": str(self.path), "TAU_BIN": str(self.bin), "HOME": str(folder)}

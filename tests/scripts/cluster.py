@@ -1,8 +1,8 @@
 """Starts a small Ray head, submits jobs to it as KubeRay does, and stops it. A program of the slow environment.
 
-``cluster.py FOLDER``: FOLDER/jobs.json lists [name, variables, how]; `how` is "submit" (through the job server, as on
+``cluster.py FOLDER TEMPORARY``: FOLDER/jobs.json lists [name, variables, how]; `how` is "submit" (through the job server, as on
 a cluster) or "direct" (the driver as a process of its own). Each job is ``sh $TAU_BIN/run.sh``. What it printed and
-its exit code go to FOLDER/results.json. Everything ends within the time given below.
+its exit code go to FOLDER/results.json. Everything ends within the times given below.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import urllib.request
 from pathlib import Path
 
 SERVER = "http://127.0.0.1:8265"
-START_SECONDS, JOB_SECONDS = 90, 150
+HEAD = ["ray", "start", "--head", "--block", "--port=6379", "--num-cpus=4", "--object-store-memory=100000000"]
+START_SECONDS, JOB_SECONDS, ALL_SECONDS = 90, 150, 500
 
 
 def wait_for_server(head: subprocess.Popen[bytes]) -> None:
@@ -74,11 +75,12 @@ def run(variables: dict[str, str], how: str) -> tuple[int, str]:
 
 def main() -> None:
     """Run all jobs, one after the other."""
+    signal.alarm(ALL_SECONDS)
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit("the jobs took too long"))
     folder = Path(sys.argv[1])
     with (folder / "head.log").open("wb") as log:
         head = subprocess.Popen(
-            ["ray", "start", "--head", "--block", "--port=6379", "--num-cpus=4", "--num-gpus=0"]
-            + ["--object-store-memory=100000000", "--disable-usage-stats", f"--temp-dir={sys.argv[2]}"],
+            [*HEAD, f"--temp-dir={sys.argv[2]}"],
             stdout=log,
             stderr=log,
         )

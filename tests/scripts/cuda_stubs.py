@@ -9,8 +9,10 @@ A call into one of them would crash at once, which is the honest outcome for a t
 from __future__ import annotations
 
 import struct
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Directory under site-packages/nvidia (the places torch searches) -> libraries wanted there.
 LIBRARIES: Final[dict[str, tuple[str, ...]]] = {

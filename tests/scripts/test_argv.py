@@ -48,7 +48,11 @@ def test_hostile_arguments(box: Box) -> None:
     assert box.run(*ECHO, *HOSTILE) == (0, "".join(f"{argument}\0" for argument in HOSTILE), "")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(arguments=st.lists(TEXT | NASTY, max_size=60))
 def test_any_arguments(box: Box, arguments: list[str]) -> None:
     assert box.run(*ECHO, *arguments) == (0, "".join(f"{argument}\0" for argument in arguments), "")

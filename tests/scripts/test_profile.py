@@ -71,8 +71,11 @@ def test_nsys(box: Box, profile: dict[str, str], tmp_path: Path) -> None:
     }
 
 
-def test_nsys_without_timing_covers_the_whole_run(box: Box, profile: dict[str, str], tmp_path: Path) -> None:
-    assert box.sh("echo ran", TAU_PROFILE_MODE="nsys", **profile).out == "ran\n"
+@pytest.mark.parametrize("timing", [{}, {"TAU_PROFILE_WARMUP_SEC": "0", "TAU_PROFILE_ACTIVE_SEC": "0"}])
+def test_nsys_without_timing_covers_the_whole_run(
+    box: Box, profile: dict[str, str], tmp_path: Path, timing: dict[str, str]
+) -> None:
+    assert box.sh("echo ran", TAU_PROFILE_MODE="nsys", **profile, **timing).out == "ran\n"
     assert not [
         option for option in options(tmp_path) if option.startswith(("--delay", "--duration", "--kill"))
     ]

@@ -70,13 +70,14 @@ def test_what_a_failed_attempt_left_is_not_published(staged: Staged) -> None:
     assert sorted(os.listdir(staged.out)) == [".tau-run", "b"]
 
 
-def test_foreign_output_is_refused_before_the_command(staged: Staged) -> None:
+@pytest.mark.parametrize("name", ["precious", ".hidden"])
+def test_foreign_output_is_refused_before_the_command(staged: Staged, name: str) -> None:
     staged.out.mkdir(parents=True)
-    (staged.out / "precious").write_text("x")
+    (staged.out / name).write_text("x")
     done = staged.run(script="echo never")
     assert (done.exit, done.out) == (74, "")
     assert done.err.startswith(f"tau: {staged.out} is not empty and was not written by this run")
-    assert os.listdir(staged.out) == ["precious"]
+    assert os.listdir(staged.out) == [name]
 
 
 def test_foreign_output_that_appears_meanwhile(staged: Staged) -> None:

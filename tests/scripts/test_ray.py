@@ -1,4 +1,4 @@
-"""A real Ray on CPU: training and searching through run.sh and tune_driver.py, submitted as KubeRay does it."""
+"""A real Ray on CPU: training, submitted as KubeRay does it, and searching, through run.sh and tune_driver.py."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Jobs:
         }
         self.jobs.append((name, given | env, how))
 
-    def search(self, name: str, code: str, space: dict[str, Any], how: str = "submit", **env: str) -> None:
+    def search(self, name: str, code: str, space: dict[str, Any], **env: str) -> None:
         given = {
             "TAU_TUNE_TRAIN_PATH": str(self.folder / name / "code" / "main.py"),
             "TAU_TUNE_METRIC": "loss",
@@ -113,7 +113,7 @@ class Jobs:
             "TAU_TUNE_PARAM_SPACE": json.dumps(space),
         }
         command = ["python3", str(self.folder / name / "tau" / "bin" / "tune_driver.py")]
-        self.add(name, code, command, how, **given | env)
+        self.add(name, code, command, "direct", **given | env)
 
     def run(self, python: Path) -> dict[str, tuple[int, str]]:
         (self.folder / "jobs.json").write_text(json.dumps(self.jobs))
@@ -161,9 +161,9 @@ def results(folder: Path, slow_python: Path) -> dict[str, tuple[int, str]]:
         TAU_NUM_WORKERS="2",
         TAU_CHECKPOINT="ckpt",
     )
-    jobs.search("grid", SEARCH, {"lr": [0.1, 0.4, "bad"], "model": {"depth": 1}}, "direct", **hide)
-    jobs.search("workers", RETURNS, {"lr": 0.5, "model": {"depth": 1}}, "direct", TAU_NUM_WORKERS="2")
-    jobs.search("fails", FAILS, {}, "direct", **hide)
+    jobs.search("grid", SEARCH, {"lr": [0.1, 0.4, "bad"], "model": {"depth": 1}}, **hide)
+    jobs.search("workers", RETURNS, {"lr": 0.5, "model": {"depth": 1}}, TAU_NUM_WORKERS="2")
+    jobs.search("fails", FAILS, {}, **hide)
     return jobs.run(slow_python)
 
 

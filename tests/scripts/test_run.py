@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.scripts.box import Box
-
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.scripts.box import Box
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 73, 127, 255])
@@ -31,11 +31,11 @@ def test_environment_is_the_containers(box: Box) -> None:
 def test_signals_are_as_in_a_new_process(box: Box) -> None:
     script = "import signal as s; print([s.getsignal(n) is s.SIG_IGN for n in (s.SIGINT, s.SIGQUIT)])"
     assert box.run("python3", "-c", script).out == "[False, False]\n"
-    # Python itself ignores PIPE, so a shell has to tell: a bit in a mask of the kernel's.
+    # Python itself ignores PIPE and XFSZ, so a shell has to tell: bits in a mask of the kernel's.
     ignored = box.sh(
         "while read -r key value; do [ $key != SigIgn: ] || echo $value; done </proc/self/status"
     ).out
-    assert int(ignored, 16) & (1 << 12 | 1 << 1 | 1 << 2 | 1 << 24) == 0
+    assert int(ignored, 16) & (1 << 12 | 1 << 24) == 0
 
 
 def test_a_name_of_the_shells_own_is_no_command(box: Box) -> None:

@@ -23,11 +23,11 @@ def test_term_reaches_the_command(box: Box, tmp_path: Path) -> None:
 def test_a_command_that_dies_of_the_signal(box: Box, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     process = box.start(["sh", "-c", ': >"$READY"; exec sleep 60'], READY=str(ready))
-    assert stop(process, ready, signal.SIGTERM).exit == 128 + signal.SIGTERM
+    assert stop(process, ready, signal.SIGTERM) == (143, "", "tau: exit code 143, as after signal 15\n")
 
 
 def test_a_command_killed_by_another(box: Box) -> None:
-    assert box.sh("kill -9 $$").exit == 128 + signal.SIGKILL
+    assert box.sh("kill -9 $$") == (137, "", "tau: exit code 137, as after signal 9\n")
 
 
 def test_int_reaches_the_command_as_int(box: Box, tmp_path: Path) -> None:

@@ -50,6 +50,9 @@ def test_only_paths_below_the_hot_directory_move(box: Box, tmp_path: Path) -> No
         "echo $TAU_DATASETS_DIR", **given | {"TAU_DATASETS_DIR": "/proc", "TAU_DATA_DIR": str(tmp_path)}
     )
     assert done.out == f"{tmp_path}\n"
+    (tmp_path / "file").touch()
+    given |= {"TAU_HOT_DIR": f"{tmp_path}/file", "TAU_DATASETS_DIR": f"{tmp_path}/file-sets"}
+    assert box.sh("echo $TAU_DATASETS_DIR", **given).out == f"{tmp_path}/file-sets\n"
 
 
 def test_neither_can_be_written(box: Box) -> None:

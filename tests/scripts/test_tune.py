@@ -219,7 +219,7 @@ def test_no_best_result(
 
 def test_as_a_program() -> None:
     env = GOOD | {"TAU_TUNE_PARAM_SPACE": json.dumps({}), "TAU_TUNE_TRAIN_PATH": "/nowhere/train.py"}
-    command = [sys.executable, SCRIPTS / "tune_driver.py"]
+    command = [sys.executable, str(SCRIPTS / "tune_driver.py")]
     done = subprocess.run(command, env=env, capture_output=True, timeout=60, check=False)
     assert done.returncode == 78
     assert done.stderr == b"tau: cannot load the training code: /nowhere/train.py does not exist\n"

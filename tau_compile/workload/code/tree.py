@@ -100,13 +100,13 @@ class DiskTree:
             return file.read(limit)
 
     def tracked(self, paths: Sequence[str]) -> Mapping[str, Tracked] | None:
-        """See ``Tree``. Two questions name their paths; from the third on the whole index is read, once."""
+        """See ``Tree``. Two questions name their paths; from the third on, or for all, the whole index is read, once."""
         if self._in_git is None:
             self._in_git = self._below_git()
         if not self._in_git:
             return None
         self._asked += 1
-        if self._listing is None and self._asked < 3:
+        if self._listing is None and self._asked < 3 and "" not in paths:
             return self._ask_git(paths)
         if self._listing is None:
             self._listing = self._ask_git(("",))

@@ -9,7 +9,8 @@ import torch
 from model import network, pictures
 
 model = network()
-model.load_state_dict(torch.load(os.environ["TAU_UPSTREAM_CHECKPOINT"], map_location="cpu", weights_only=True))
+upstream = os.environ["TAU_UPSTREAM_CHECKPOINT"]
+model.load_state_dict(torch.load(upstream, map_location="cpu", weights_only=True))
 images, halves = pictures(1024, seed=1000)
 with torch.no_grad():
     right = (model(images).argmax(dim=1) == halves).float().mean().item()

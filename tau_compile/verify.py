@@ -1,0 +1,145 @@
+"""Is the rendered tree of runs what the records say? Reads files and lists folders; changes nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.named import NamedTuple
+from tau_compile.runs import pool, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from tau_compile.runs.record import Record
+
+LEAST = 500  # runs that are worth a process of their own
+_APPLIED = (".yaml", ".yml", ".json", ".jsonnet")
+
+
+class Damage(NamedTuple):
+    """What is wrong with the manifests of one active run: names of files."""
+
+    record: Record
+    missing: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+def damages(root: str, active: Sequence[Record]) -> list[Damage]:
+    """The runs whose manifests are not as they were launched."""
+
+    def work(part: Sequence[Record], number: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        return [_damage(root, record) for record in part]
+
+    answers = pool.spread(active, work, pool.workers(len(active), LEAST))
+    found = zip(active, answers, strict=True)
+    return [Damage(record, *answer) for record, answer in found if any(answer)]
+
+
+def _damage(root: str, record: Record) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    missing, changed = [], []
+    place = f"{root}/{tree.folder(record)}"
+    for name, digest in record.manifests.items():
+        content = _content(f"{place}/{name}")
+        if content is None:
+            missing.append(name)
+        elif tree.digest(content) != digest:
+            changed.append(name)
+    return tuple(missing), tuple(changed)
+
+
+def _content(path: str) -> bytes | None:
+    """A regular file's bytes; of anything else in its place none, and None where nothing is."""
+    try:
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return b""
+    try:
+        size = os.fstat(number).st_size
+        data = os.read(number, size + 1)
+        while len(data) < size and (more := os.read(number, size)):
+            data += more
+        return data
+    except OSError:
+        return b""
+    finally:
+        os.close(number)
+
+
+def strangers(
+    root: str, owned: Mapping[str, Collection[str]], over: Mapping[str, Record]
+) -> list[Diagnostic]:
+    """Files in the folders of runs that no record lists: an agent applies them all the same.
+
+    ``owned`` are the names of our files by folder; ``over`` the records of runs that ended or were cancelled, by folder.
+    """
+    said: list[Diagnostic] = []
+    for above in _run_folders(root):
+        for name in _names(f"{root}/{above}"):
+            place = f"{above}/{name}"
+            present = _listing(f"{root}/{place}")
+            if present is None:  # a file beside the folders
+                if _counts(name):
+                    said.append(_foreign(place, f"`{name}` belongs to no run"))
+                continue
+            known = owned.get(place)
+            if known is None:
+                said += _unowned(place, present, over.get(place))
+            else:
+                said += [
+                    _foreign(f"{place}/{file}", f"`{file}` is not among the files of {name}")
+                    for file in sorted(present.difference(known))
+                    if _counts(file)
+                ]
+    return said
+
+
+def _unowned(place: str, present: Iterable[str], record: Record | None) -> list[Diagnostic]:
+    names = sorted(name for name in present if _counts(name))
+    if not names:
+        return []
+    span = Span(f"{place}/{names[0]}", 1, 1, 1, 1)
+    if record is not None:
+        message = f"{record.run} is {record.state}, and has manifests again: it would run once more"
+        return [error("TAU742", message, span, f"`git rm -r {place}` removes them")]
+    run = place.rpartition("/")[2]
+    hint = (
+        f"bring the record back, `git log --diff-filter=D -- 'runs/*/{run}.json'` shows where it went; or stop the run: "
+        f"`git rm -r {place}`"
+    )
+    return [error("TAU741", f"there are manifests of a run {run}, and it has no record", span, hint)]
+
+
+def _foreign(path: str, message: str) -> Diagnostic:
+    hint = "move it out of the rendered tree: an agent applies whatever lies there"
+    return error("TAU739", message, Span(path, 1, 1, 1, 1), hint)
+
+
+def _run_folders(root: str) -> list[str]:
+    """``rendered/<cluster>/runs/<workspace>``, those there are."""
+    found = []
+    for cluster in _names(f"{root}/{tree.TOP}"):
+        above = f"{tree.TOP}/{cluster}/runs"
+        found += [
+            f"{above}/{name}" for name in _names(f"{root}/{above}") if os.path.isdir(f"{root}/{above}/{name}")
+        ]
+    return found
+
+
+def _counts(name: str) -> bool:
+    """Whether a stray file matters: editors and desktops leave hidden files and backups that nobody applies."""
+    return name.endswith(_APPLIED) or not (name.startswith(".") or name.endswith("~"))
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(_listing(folder) or ())
+
+
+def _listing(folder: str) -> set[str] | None:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return None
