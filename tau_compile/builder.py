@@ -127,14 +127,11 @@ def _verified(
         good = _at_base(root, at, damage.record, names)
         path, text = damage.record.path, f"restores the manifests of {damage.record.run}"
         found[path] = Effect("restore", path, text, "", good)
-        lost = (known.tree.get(damage.record.path)) is None  # its record says it already
-        said += [
-            _damage(
-                damage.record, name, "is missing" if name in damage.missing else "was changed", path in good
-            )
-            for name in names
-            if not ((path := f"{tree.folder(damage.record)}/{name}") in good and lost)
-        ]
+        for name in names:
+            mended = f"{tree.folder(damage.record)}/{name}" in good
+            if not mended or path in known.tree:  # else it is said of the record already
+                what = "is missing" if name in damage.missing else "was changed"
+                said.append(_damage(damage.record, name, what, mended))
     return found, said
 
 

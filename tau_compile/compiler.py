@@ -98,9 +98,12 @@ def compile_file(repository: Repository, path: str, data: bytes, workspace: str 
 
 
 def compile_intent(
-    repository: Repository, intent: Intent, workspace: str, said: list[Diagnostic]
+    repository: Repository, intent: Intent, workspace: str, said: list[Diagnostic], digest: str = ""
 ) -> Compiled | None:
-    """Resolve and render an intent; None, with the reasons in ``said``, when that cannot be done."""
+    """Resolve and render an intent; None, with the reasons in ``said``, when that cannot be done.
+
+    ``digest`` is the intent's, where it is known already.
+    """
     overlays = repository.overlays.overlays
     if overlays is None:
         return None
@@ -109,12 +112,15 @@ def compile_intent(
         return None
     workload = build(resolved, said)
     argv = _command(workload, intent.bundle, said)
-    return None if has_errors(said) else _render(repository, intent, resolved, workload, argv, said)
+    if has_errors(said):
+        return None
+    return _render(repository, intent, digest or intent.digest(), resolved, workload, argv, said)
 
 
 def _render(
     repository: Repository,
     intent: Intent,
+    digest: str,
     resolved: Resolved,
     workload: Workload,
     argv: list[str],
@@ -125,7 +131,6 @@ def _render(
     from tau_compile.render.plan import Run
     from tau_compile.rules.output import check_objects
 
-    digest = intent.digest()
     identity = run_id(workload.name, digest)
     zipped = workload.kind == "rayjob" and intent.ships_folder
     files = payload(workload, intent.bundle or CodeBundle((), None), argv, zipped) if argv else None

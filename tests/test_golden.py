@@ -10,6 +10,7 @@ The packaged scripts, long base64 texts and Git's commit ids are cut out of what
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -61,13 +62,14 @@ def prepare(case: Path, folder: Path) -> list[str]:
 
 @cache
 def scripts() -> list[tuple[str, str]]:
-    """(text of a script as a block in YAML, what stands for it)."""
+    """(text of a script as a block in YAML or as JSON, what stands for it)."""
     found = []
     for path in sorted((ROOT / "templates" / "scripts").iterdir()):
         for text in (path.read_text(), path.read_text().replace("$", "$$")):
             for columns in range(2, 17):
                 block = textwrap.indent(text, " " * columns)
                 found.append((block, f"{' ' * columns}<templates/scripts/{path.name}>\n"))
+            found.append((json.dumps(text, ensure_ascii=False), f'"<templates/scripts/{path.name}>"'))
     return found
 
 

@@ -31,7 +31,7 @@ def _chosen(paths: tuple[str, ...], root: str, include: list[str]) -> set[str]:
     found: set[str] = set()
     for path in paths:
         name = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
-        if name.startswith("../"):
+        if name == ".." or name.startswith("../"):
             raise click.UsageError(f"{path} is not in the repository {root}")
         if os.path.isdir(path):
             inside = set(workload_files(root, os.path.abspath(path), include))

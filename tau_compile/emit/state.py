@@ -11,6 +11,8 @@ from .journal import JOURNAL, JOURNAL_NEW, Delete, Journal, JournalError, Write,
 from .survey import STATE, WriteError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .disk import Disk
 
 GIVE_UP = (
@@ -65,14 +67,14 @@ class State:
             return False
 
     def commit(
-        self, contents: list[bytes], writes: tuple[Write, ...], deletes: tuple[Delete, ...]
+        self, contents: Iterable[bytes], writes: tuple[Write, ...], deletes: tuple[Delete, ...]
     ) -> Journal:
-        """Stage the contents of the writes, then let the journal appear. Raises with nothing left behind."""
+        """Stage the contents of the writes, one after the other, then let the journal appear. Raises with nothing left behind."""
         disk = self._disk
         try:
             journal = Journal(self._new_stage(), writes, deletes)
             for index, content in enumerate(contents):
-                disk.create(journal.staged(index), content, sync=len(contents) <= _SYNC_EACH)
+                disk.create(journal.staged(index), content, sync=len(writes) <= _SYNC_EACH)
             disk.sync_folder(f"{STATE}/{journal.stage}")
             disk.create(JOURNAL_NEW, encode(journal), sync=True)
             disk.rename(JOURNAL_NEW, JOURNAL)

@@ -108,8 +108,16 @@ class Writer:
         self.recover()
         survey = Survey(self._disk, change.writes, change.deletes)
         _refuse(survey.problems)
-        same = {path: survey.same(path, content) for path, content in sorted(change.writes.items())}
-        written = [path for path, equal in same.items() if not equal]
+        from hashlib import sha256
+
+        same: dict[str, bool | None] = {}
+        news: dict[str, str] = {}
+        for path in sorted(change.writes):
+            content = change.writes[path]  # one after the other: all together may be more than fits into memory
+            same[path] = survey.same(path, content)
+            if not same[path]:
+                news[path] = sha256(content).hexdigest()
+        written = list(news)
         olds = {path: survey.digest(path) or "" for path in written if same[path] is False}
         found = {path: survey.digest(path) for path in sorted(change.deletes)}
         deletes = tuple(Delete(path, digest) for path, digest in found.items() if digest)
@@ -118,15 +126,9 @@ class Writer:
             survey.changeable(path)
         _refuse(survey.problems)
         if written or deletes:
-            from hashlib import sha256
-
-            contents = [change.writes[path] for path in written]
-            writes = tuple(
-                Write(path, sha256(content).hexdigest(), olds.get(path, ""))
-                for path, content in zip(written, contents, strict=True)
-            )
+            writes = tuple(Write(path, new, olds.get(path, "")) for path, new in news.items())
             try:
-                journal = self._state.commit(contents, writes, deletes)
+                journal = self._state.commit((change.writes[path] for path in written), writes, deletes)
             except OSError as problem:
                 raise self._failure(problem, "nothing was changed") from None
             self._carry_out(journal, range(len(writes)), deleted)

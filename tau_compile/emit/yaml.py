@@ -148,13 +148,20 @@ def _float(value: float) -> str:
 
 def _text(text: str, pad: str) -> str:
     """Write a string: a literal block indented by ``pad`` for clean lines, else one line."""
-    if "\n" in text and not _NOT_LITERAL.search(text):
-        body = text.rstrip("\n")
-        ends = len(text) - len(body)
-        style = "|-" if ends == 0 else "|" if ends == 1 else "|+"
-        body = _LINE_START.sub("\n" + pad, "\n" + body)
-        return style + body + "\n" * (ends - 1)
-    return _quoted(text) if len(text) <= _MEMO_TEXT else _quote(text)
+    block = _block(text, pad) if "\n" in text else ""
+    return block or (_quoted(text) if len(text) <= _MEMO_TEXT else _quote(text))
+
+
+@lru_cache(maxsize=16)  # for the scripts that every run ships
+def _block(text: str, pad: str) -> str:
+    """A literal block, or an empty text where none can hold the string."""
+    if _NOT_LITERAL.search(text):
+        return ""
+    body = text.rstrip("\n")
+    ends = len(text) - len(body)
+    style = "|-" if ends == 0 else "|" if ends == 1 else "|+"
+    body = _LINE_START.sub("\n" + pad, "\n" + body)
+    return style + body + "\n" * (ends - 1)
 
 
 def _quote(text: str) -> str:

@@ -6,6 +6,7 @@ pod template.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.data import locate
@@ -46,6 +47,7 @@ def payload(workload: Workload, bundle: CodeBundle, argv: Sequence[str], zipped:
     return Payload(bundle, tuple(sorted(scripts.items())), archive(bundle) if zipped else None)
 
 
+@cache
 def script(name: str) -> str:
     """The text of one of the scripts under ``templates/scripts``."""
     with open(locate("templates", "scripts", name), encoding="utf-8") as file:

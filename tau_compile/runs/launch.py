@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Node
 
 
-def launch(repository: Repository, intent: Intent, data: bytes, supersedes: str, adopt: bool = False) -> Made:
+def launch(
+    repository: Repository, intent: Intent, digest: str, data: bytes, supersedes: str, adopt: bool = False
+) -> Made:
     """Compile an intent into a run. ``data`` are the bytes of its tau.yaml; an adopted run has no manifests."""
     said: list[Diagnostic] = []
-    compiled = compile_intent(repository, intent, "", said)
+    compiled = compile_intent(repository, intent, "", said, digest)
     if compiled is None:
         return Made(None, tuple(said))
     manifests = {} if adopt else files_of(compiled.objects)

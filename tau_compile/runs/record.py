@@ -152,9 +152,12 @@ def _write(value: Any, line: str, add: Callable[[str], None]) -> None:
         add(_quoted(value))
     elif isinstance(value, dict) and value:
         inner, mark = f"{line}  ", "{"
-        for name in sorted(value):
-            add(f"{mark}{inner}{_quoted(name)}: ")
-            _write(value[name], inner, add)
+        for name, item in sorted(value.items()):
+            if type(item) is str:  # most are
+                add(f"{mark}{inner}{_quoted(name)}: {_quoted(item)}")
+            else:
+                add(f"{mark}{inner}{_quoted(name)}: ")
+                _write(item, inner, add)
             mark = ","
         add(f"{line}}}")
     elif isinstance(value, list) and value:

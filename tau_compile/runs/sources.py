@@ -93,10 +93,12 @@ class Surveyor:
         if has_errors(said) or space is None:
             return Looked(None, tuple(said))
 
+        digest = intent.digest()
+
         def launch(supersedes: str) -> Made:
             from tau_compile.runs.launch import launch
 
-            return launch(self._repository, intent, data, supersedes, self._adopt)
+            return launch(self._repository, intent, digest, data, supersedes, self._adopt)
 
         written = find(document, "run.attempt")
         attempt = resolve(written) if isinstance(written, Scalar) else 1
@@ -106,7 +108,7 @@ class Surveyor:
             space.name,
             find(document, "policy.workspace") is None,
             intent.name,
-            intent.digest(),
+            digest,
             int(attempt) if isinstance(attempt, (int, float)) else 1,
             intent.text("run.launch", "on-change"),
             intent.text("run.on_change", "keep"),

@@ -74,7 +74,7 @@ def _unknown(fault: Fault, mapping: Place, index: known.Index, compare: bool) ->
     key = Unknown(_names(fault, fault.detail), mapping.path, fault.value[fault.detail])
     hint = unknown_key(key, index) if compare else ""
     said = explain(fault, path)
-    return error(said.id, said.message, place.head, hint)
+    return error(said.id, said.message, place.head, hint or "remove it")
 
 
 def _missing(fault: Fault, mapping: Place, index: known.Index) -> Diagnostic:

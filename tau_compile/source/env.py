@@ -49,7 +49,8 @@ def _entries(env: Node | None) -> list[Entry]:
     for item in env.items if isinstance(env, Sequence) else ():
         name = item.get("name") if isinstance(item, Mapping) else None
         if isinstance(item, Mapping) and isinstance(name, Scalar):
-            value = item.get("value") or item
+            reference = Mapping(item.span, tuple(e for e in item.entries if e.key.name == "valueFrom"))
+            value = item.get("value") or reference
             entries.append(Entry(Key(name.text, name.span), value))
     return entries
 

@@ -30,7 +30,8 @@ _YAML = (".yaml", ".yml")
 def root_of(path: str) -> str:
     """The repository that a file or folder belongs to: the nearest folder above with a project file, else with overlays.
 
-    The search ends at the top of a Git work tree. Where there is neither, the root is that work tree, else the file's folder.
+    The search ends at the top of a Git work tree. Where there is neither, the root is that work tree, else the current folder
+    if the file lies below it, else the file's own.
     """
     start = os.path.abspath(path)
     if not os.path.isdir(start):
@@ -49,7 +50,8 @@ def root_of(path: str) -> str:
         if parent == folder:
             break
         folder = parent
-    return overlays or top or start
+    here = os.path.abspath(os.curdir)
+    return overlays or top or (here if f"{start}/".startswith(f"{here.rstrip('/')}/") else start)
 
 
 def overlay_files(root: str) -> list[SourceFile]:

@@ -236,6 +236,14 @@ def main() -> None:
     print(MARKER, json.dumps(best_result(tuner.fit(), settings), sort_keys=True), flush=True)
 
 
+def finite(value: Any) -> bool:
+    """Whether a reported value is a number to compare by."""
+    try:
+        return math.isfinite(value)
+    except TypeError:
+        return False
+
+
 def best_result(results: Any, settings: Settings) -> dict[str, Any]:
     """The summary to print, of Tune's result grid; ends the process with 1 if there is no best result."""
     failed = len(results.errors)
@@ -244,17 +252,19 @@ def best_result(results: Any, settings: Settings) -> dict[str, Any]:
         say(f"{failed} of {len(results)} trials failed; the first with: {reason}")
     if failed == len(results):
         fail(1, "every trial failed")
-    reported = [
-        result for result in results if not result.error and settings.metric in (result.metrics or {})
-    ]
-    if not reported:
-        fail(1, f"no trial reported the metric {settings.metric}")
-    best = results.get_best_result()
-    value = best.metrics[settings.metric]
+    values = {
+        float(result.metrics[settings.metric]): result
+        for result in results
+        if not result.error and finite((result.metrics or {}).get(settings.metric))
+    }
+    if not values:
+        fail(1, f"no trial reported a finite number as {settings.metric}")
+    value = min(values) if settings.mode == "min" else max(values)
+    best = values[value]
     return {
         "metric": settings.metric,
         "mode": settings.mode,
-        "value": value if math.isfinite(value) else None,
+        "value": value,
         "config": best.config,
         "path": best.path,
         "trials": len(results),

@@ -6,7 +6,9 @@ from __future__ import annotations
 def overlay(kind: str, name: str, **fields: str) -> str:
     """A document whose other keys are given as YAML text."""
     lines = [f"{key}: {value}" for key, value in fields.items()]
-    return "\n".join(["apiVersion: tau-compile/v1", f"kind: {kind}", f"metadata: {{name: {name}}}", *lines, ""])
+    return "\n".join(
+        ["apiVersion: tau-compile/v1", f"kind: {kind}", f"metadata: {{name: {name}}}", *lines, ""]
+    )
 
 
 def workspace(name: str, **fields: str) -> str:

@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Node
 
 WORDS = st.sampled_from(["a", "b", "c"])
-VARIABLE = st.one_of(WORDS, st.builds(lambda n: {"valueFrom": {"secretKeyRef": {"name": n, "key": "k"}}}, WORDS))
+VARIABLE = st.one_of(
+    WORDS, st.builds(lambda n: {"valueFrom": {"secretKeyRef": {"name": n, "key": "k"}}}, WORDS)
+)
 MOUNT = st.fixed_dictionaries({"name": WORDS, "mountPath": WORDS}, optional={"readOnly": WORDS})
 DOCUMENT = st.fixed_dictionaries(
     {},
     optional={
         "name": WORDS,
         "compute": st.dictionaries(WORDS, WORDS),
-        "policy": st.fixed_dictionaries({}, optional={"queue": WORDS, "node_selector": st.dictionaries(WORDS, WORDS)}),
+        "policy": st.fixed_dictionaries(
+            {}, optional={"queue": WORDS, "node_selector": st.dictionaries(WORDS, WORDS)}
+        ),
         "runtime": st.fixed_dictionaries(
             {}, optional={"env": st.dictionaries(WORDS, VARIABLE), "pip": st.lists(WORDS, max_size=3)}
         ),
@@ -84,7 +88,11 @@ def test_variables_and_mounts_are_whole_values_by_name(documents: Any) -> None:
         for mount in document.get("storage", {}).get("mounts", []):
             mounts[mount["name"]] = (place, mount)
     env, listed = find(node, "runtime.env"), find(node, "storage.mounts")
-    found = {e.key.name: (int(e.value.span.file), plain(e.value)) for e in env.entries} if isinstance(env, Mapping) else {}
+    found = (
+        {e.key.name: (int(e.value.span.file), plain(e.value)) for e in env.entries}
+        if isinstance(env, Mapping)
+        else {}
+    )
     assert found == variables
     items = listed.items if isinstance(listed, Sequence) else ()
     assert {plain(item)["name"]: (int(item.span.file), plain(item)) for item in items} == mounts
@@ -114,9 +122,17 @@ def test_every_value_that_was_written_won_or_lost(documents: Any) -> None:
 
 
 def test_lost_values_name_the_layer_that_set_them() -> None:
-    platform = {"compute": {"gpus": 1}, "runtime": {"env": {"A": "x"}}, "storage": {"mounts": [{"name": "m"}]}}
+    platform = {
+        "compute": {"gpus": 1},
+        "runtime": {"env": {"A": "x"}},
+        "storage": {"mounts": [{"name": "m"}]},
+    }
     cluster = {"name": "c"}
-    user = {"compute": {"gpus": 2, "cpus": 4}, "runtime": {"env": {"A": "y", "B": "z"}}, "storage": {"mounts": [{"name": "m"}]}}
+    user = {
+        "compute": {"gpus": 2, "cpus": 4},
+        "runtime": {"env": {"A": "y", "B": "z"}},
+        "storage": {"mounts": [{"name": "m"}]},
+    }
     assert [(loser.path, loser.layer) for loser in merged(platform, cluster, user).lost] == [
         ("compute.gpus", "0"),
         ("runtime.env.A", "0"),
@@ -135,7 +151,9 @@ def test_a_map_over_a_value_and_a_value_over_a_map_replace() -> None:
 
 
 def test_lists_replace_whole() -> None:
-    assert result({"runtime": {"pip": ["a", "b"]}}, {"runtime": {"pip": ["c"]}}) == {"runtime": {"pip": ["c"]}}
+    assert result({"runtime": {"pip": ["a", "b"]}}, {"runtime": {"pip": ["c"]}}) == {
+        "runtime": {"pip": ["c"]}
+    }
 
 
 def test_a_reference_does_not_mix_with_a_literal() -> None:

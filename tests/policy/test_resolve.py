@@ -5,7 +5,20 @@ from __future__ import annotations
 import pytest
 
 from tests.policy.documents import cluster, profile, workspace
-from tests.support.compiling import DIRECT, IMAGE, JOB, RAY, RAYJOB, accepted, compiled, container, ids, pods, said, workload
+from tests.support.compiling import (
+    DIRECT,
+    IMAGE,
+    JOB,
+    RAY,
+    RAYJOB,
+    accepted,
+    compiled,
+    container,
+    ids,
+    pods,
+    said,
+    workload,
+)
 
 TORCHRUN = JOB + "execution: {launcher: torchrun}\n"
 CLASSES = "[{name: normal, tier: default}, {name: urgent, tier: priority}, {name: batch}]"
@@ -30,9 +43,16 @@ def test_a_profile_fills_in_what_a_rayjob_leaves_out() -> None:
 
 def test_a_profile_fills_in_what_the_direct_form_leaves_out() -> None:
     for kind, image in (("job", IMAGE), ("rayjob", RAY)):
-        text = DIRECT + f"engine: {kind}\nimage: {image}\n" + "execution: {launcher: torchrun}\n" * (kind == "job")
+        text = (
+            DIRECT
+            + f"engine: {kind}\nimage: {image}\n"
+            + "execution: {launcher: torchrun}\n" * (kind == "job")
+        )
         made = workload(accepted(text, [pair()]))
-        assert container(made, "worker" if kind == "rayjob" else "main")["resources"]["limits"]["nvidia.com/gpu"] == "2"
+        assert (
+            container(made, "worker" if kind == "rayjob" else "main")["resources"]["limits"]["nvidia.com/gpu"]
+            == "2"
+        )
 
 
 def test_without_a_profile_the_direct_form_implies_one_gpu_for_each_ray_worker() -> None:
@@ -65,7 +85,9 @@ def test_what_a_profile_fixes_may_be_repeated() -> None:
 def test_what_a_profile_fixes_may_not_be_contradicted(lines: str, path: str) -> None:
     fixed = pair(priorities="{workloadPriorityClassName: normal, podPriorityClassName: normal}")
     text = JOB + lines + "execution: {launcher: torchrun}\n" * ("execution" not in lines)
-    found = [d for d in compiled(text, [fixed, cluster("c", priorityClasses=CLASSES), workspace("w")]).diagnostics]
+    found = [
+        d for d in compiled(text, [fixed, cluster("c", priorityClasses=CLASSES), workspace("w")]).diagnostics
+    ]
     conflicts = [d for d in found if d.id == "TAU318"]
     assert len(conflicts) == 1
     assert conflicts[0].message.startswith(f"`{path}: ")
@@ -74,7 +96,9 @@ def test_what_a_profile_fixes_may_not_be_contradicted(lines: str, path: str) -> 
     assert conflicts[0].related[0].span.file == "overlays/0.yaml"
 
 
-@pytest.mark.parametrize("spelling, path", [("gpus_per_worker: 1", "compute.gpus_per_worker"), ("workers: 3", "compute.workers")])
+@pytest.mark.parametrize(
+    "spelling, path", [("gpus_per_worker: 1", "compute.gpus_per_worker"), ("workers: 3", "compute.workers")]
+)
 def test_a_contradiction_is_told_in_the_words_of_the_direct_form(spelling: str, path: str) -> None:
     text = DIRECT + f"engine: rayjob\nimage: {RAY}\ncompute: {{{spelling}}}\n"
     (found,) = said(compiled(text, [pair()]))
@@ -82,14 +106,18 @@ def test_a_contradiction_is_told_in_the_words_of_the_direct_form(spelling: str, 
     assert f"`{path}: " in found.text
 
 
-@pytest.mark.parametrize("field", ["shape: 2xany", "gpu_class: any", "node_selector: {a: b}", "clear_node_selector: true"])
+@pytest.mark.parametrize(
+    "field", ["shape: 2xany", "gpu_class: any", "node_selector: {a: b}", "clear_node_selector: true"]
+)
 def test_what_cannot_stand_beside_a_profile(field: str) -> None:
     assert ids(TORCHRUN + f"policy: {{{field}}}\n", [pair()]) == ["TAU319"]
 
 
 def test_a_profile_has_defaults_that_may_be_overridden() -> None:
     overlays = [pair(defaults="{compute: {memory: 20Gi, cpus: 3}, runtime: {env: {A: profile, B: profile}}}")]
-    made = workload(accepted(TORCHRUN.replace(IMAGE, f"{IMAGE}\n  env: {{A: mine}}") + "compute: {cpus: 5}\n", overlays))
+    made = workload(
+        accepted(TORCHRUN.replace(IMAGE, f"{IMAGE}\n  env: {{A: mine}}") + "compute: {cpus: 5}\n", overlays)
+    )
     requests = container(made)["resources"]["requests"]
     assert (requests["memory"], requests["cpu"]) == ("20Gi", "5")
     assert {"name": "A", "value": "mine"} in container(made)["env"]
@@ -99,7 +127,9 @@ def test_a_profile_has_defaults_that_may_be_overridden() -> None:
 def test_the_layers_in_their_order() -> None:
     layer = "{{runtime: {{env: {{ {} }}}}}}"
     names = ["PLATFORM", "CLUSTER", "WORKSPACE", "PROFILE"]
-    values = [layer.format(", ".join(f"{n}: {who}" for n in names[place:])) for place, who in enumerate(names)]
+    values = [
+        layer.format(", ".join(f"{n}: {who}" for n in names[place:])) for place, who in enumerate(names)
+    ]
     from tests.policy.documents import platform
 
     overlays = [
@@ -205,7 +235,11 @@ FIXED = profile("p", priorities="{workloadPriorityClassName: batch, podPriorityC
 
 @pytest.mark.parametrize(
     "policy, expected",
-    [("{}", ("batch", "batch")), ("{priority_tier: priority}", ("urgent", "urgent")), ("{priority_tier: default}", ("batch", "batch"))],
+    [
+        ("{}", ("batch", "batch")),
+        ("{priority_tier: priority}", ("urgent", "urgent")),
+        ("{priority_tier: default}", ("batch", "batch")),
+    ],
 )
 def test_a_tier_replaces_only_the_classes_of_a_profile(policy: str, expected: tuple[str, str]) -> None:
     assert classes(JOB + f"policy: {policy}\n", [*KNOWN, FIXED]) == expected

@@ -30,7 +30,9 @@ def test_else_the_folder_does() -> None:
     assert workload(result)["metadata"]["namespace"] == "s"
 
 
-@pytest.mark.parametrize("path", ["workloads/robots/a/tau.yaml", "speech/tau.yaml", "x/workloads/speech/tau.yaml"])
+@pytest.mark.parametrize(
+    "path", ["workloads/robots/a/tau.yaml", "speech/tau.yaml", "x/workloads/speech/tau.yaml"]
+)
 def test_a_folder_that_is_no_workspace_decides_nothing(path: str) -> None:
     files = {f"{path.rpartition('/')[0]}/train.py": b"x = 1\n"}
     assert ids(JOB, TWO, path=path, files=files) == ["TAU307"]

@@ -14,14 +14,14 @@ import yaml
 
 from tau_compile.emit.yaml import dump_all
 from tau_compile.source.scalars import plain_data
-from tests.support.compiling import IMAGE, RAY, compiled, pods
+from tests.support.compiling import IMAGE, compiled, pods
 from tests.support.tools import ROOT
 from tests.support.trees import parse
+from tests.support.workloads import DOCUMENTS, FILES, JOB, SOURCE, changed, texts, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DIGEST = "@sha256:" + "0123456789abcdef" * 4
 HOSTILE = [
     "a\nb: c",
     "a\n---\nkind: Pod\n",
@@ -80,97 +80,6 @@ HOSTILE = [
     "--flag=x",
 ]
 
-# Documents in which as many fields as possible have a value; every text of them is attacked in turn.
-JOB: dict[str, Any] = {
-    "schema_version": 1,
-    "name": "train",
-    "resource_naming": {"prefix": "team"},
-    "run": {"entrypoint": "train.py", "working_dir": ".", "working_dir_excludes": ["*.bin"], "max_duration": "1h"},
-    "runtime": {
-        "image": IMAGE,
-        "pip": ["torch"],
-        "env": {"A": "x"},
-        "env_secret": {"B": "secret:key"},
-        "rdma": {"enabled": True, "resource_name": "rdma/hca", "shm_size": "1Gi"},
-    },
-    "compute": {"gpus": 1, "cpus": "8", "memory": "64Gi", "cpu_limit": "9", "memory_limit": "65Gi"},
-    "policy": {"node_selector": {"zone": "a"}, "team": "t", "workspace": "taugrid-default", "namespace": "taugrid-default", "queue": "jobqueue"},
-    "storage": {
-        "data_pvc": "claim",
-        "output": "/data/out",
-        "mounts": [{"name": "sets", "mountPath": "/sets", "pvc": "sets"}],
-        "image_assets": [{"name": "tok", "image": f"ghcr.io/t/tok{DIGEST}", "source_path": "/tok", "mount_path": "/tok"}],
-    },
-    "execution": {"launcher": "python", "configs": {"flag": "value"}},
-    "resilience": {"max_retries": 1, "checkpoint_path": "/data/c", "backoff_initial": "1s", "backoff_max": "2s"},
-    "profiler": {"mode": "nsys", "rank": "0", "warmup": "1s", "duration": "2s"},
-    "metrics": {"history": ["m.jsonl"]},
-    "experiment": {"project": "p", "name": "n", "group": "g"},
-    "research": {"experiment": "n"},
-    "model": {"name": "m", "base": "b", "task": "t", "tags": ["x"], "primary_metric": "loss"},
-    "artifacts": {"checkpoint": "last"},
-    "workflow": {"extra_scripts": ["lib/util.py:util.py"], "upstream_checkpoint": "/data/up"},
-}
-RAYJOB = {
-    **JOB,
-    "run": {**JOB["run"], "workload_kind": "rayjob"},
-    "runtime": {**JOB["runtime"], "image": RAY},
-    "compute": {"gpus": 1, "worker_cpus": "8", "worker_memory": "64Gi", "head_cpus": "1", "head_memory": "4Gi"},
-    "execution": {"launcher": "ray-tune", "metric": "loss", "configs": {"lr": ["a"]}},
-    "profiler": {"mode": "nsys"},
-}
-SOURCE = {
-    "schema_version": 1,
-    "name": "train",
-    "run": {"entrypoint": "train.py", "source": {"image": f"ghcr.io/t/code{DIGEST}", "path": "/src"}},
-    "runtime": {"image": IMAGE},
-}
-PLAIN = {
-    "schema_version": 1,
-    "name": "train",
-    "runtime": {"image": IMAGE, "working_dir": "/opt/x", "env": [{"name": "A", "value": "x"}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]},
-    "execution": {"configs": {"flag": "value"}},
-}
-DIRECT = {
-    "name": "train",
-    "engine": "job",
-    "script": "train.py",
-    "image": IMAGE,
-    "compute": {"gpus": 1, "cpu_request": "8", "memory_request": "64Gi"},
-    "storage": {"volumes": ["sets=pvc:sets"], "mounts": ["sets:/sets:ro"], "output": "/sets/x"},
-    "experiment": {"title": "t"},
-}
-DIRECT["storage"] = {"volumes": ["sets=pvc:sets"], "mounts": ["sets:/sets"], "output": "/sets/x", "checkpoint": "last"}
-DOCUMENTS = {"job": JOB, "rayjob": RAYJOB, "source": SOURCE, "plain": PLAIN, "direct": DIRECT}
-FILES = {"lib/util.py": b"x = 1\n", "weights.bin": b"\x00\x01"}
-
-
-def texts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all texts of a document."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from texts(inner, (*path, key))
-    elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from texts(inner, (*path, place))
-    elif isinstance(value, str):
-        yield path
-
-
-def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """The document with another value at a path."""
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = changed(value[path[0]], path[1:], new)
-    return copy
-
-
-def written(document: Any) -> bytes:
-    """A document as YAML that any text survives."""
-    text = json.dumps(document, ensure_ascii=False)
-    return "".join(c if c.isprintable() or c == " " else f"\\u{ord(c):04x}" for c in text).encode()
-
 
 def shape(value: Any) -> Any:
     """Keys and types: everything but the words themselves."""
@@ -182,7 +91,9 @@ def shape(value: Any) -> Any:
 def check_text(objects: tuple[dict[str, Any], ...]) -> None:
     """What comes out, printed and read again by a reader that knows nothing of us, is the same."""
     light = [
-        {**made, "data": {k: v for k, v in made["data"].items() if not k.endswith(".sh")}} if "data" in made else made
+        {**made, "data": {k: v for k, v in made["data"].items() if not k.endswith(".sh")}}
+        if "data" in made
+        else made
         for made in objects
     ]  # our own scripts would cost most of the time
     assert list(yaml.load_all(dump_all(light), getattr(yaml, "CSafeLoader", yaml.SafeLoader))) == light
@@ -261,19 +172,25 @@ def _commands_are_ours(pod: dict[str, Any], made: dict[str, Any]) -> None:
         assert container.get("command", []) in ([], ["/bin/sh", "/tau/bin/run.sh"])
     for init in pod["spec"].get("initContainers", []):
         command = init["command"]
-        assert command[:2] == ["/bin/cp", "-R"] or (command[:2] == ["/bin/sh", "-c"] and command[3].startswith("tau-"))
+        assert command[:2] == ["/bin/cp", "-R"] or (
+            command[:2] == ["/bin/sh", "-c"] and command[3].startswith("tau-")
+        )
     if made["kind"] == "RayJob":
         assert made["spec"]["entrypoint"] == "sh /tau/bin/run.sh"
 
 
-def fields(schema: Any, defs: Any, path: tuple[str, ...] = (), seen: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def fields(
+    schema: Any, defs: Any, path: tuple[str, ...] = (), seen: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
     """The paths of all fields of a schema that take text of any kind; list items and free keys are `*`."""
     if not isinstance(schema, dict) or "x-tau-refused" in schema:
         return
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name not in seen:
-            yield from fields({**defs[name], **{k: v for k, v in schema.items() if k != "$ref"}}, defs, path, (*seen, name))
+            yield from fields(
+                {**defs[name], **{k: v for k, v in schema.items() if k != "$ref"}}, defs, path, (*seen, name)
+            )
         return
     kinds = schema.get("type", [])
     if "string" in ([kinds] if isinstance(kinds, str) else kinds) and "enum" not in schema:
@@ -301,7 +218,12 @@ def test_every_field_that_takes_text_is_attacked() -> None:
     schema = json.loads((ROOT / "schemas" / "tau.schema.json").read_text())
     defs = schema["$defs"]
     attacked = {tuple("*" if isinstance(step, int) else step for step in path) for _, path in CASES}
-    free = {("runtime", "env"), ("runtime", "env_secret"), ("policy", "node_selector"), ("execution", "configs")}
+    free = {
+        ("runtime", "env"),
+        ("runtime", "env_secret"),
+        ("policy", "node_selector"),
+        ("execution", "configs"),
+    }
     attacked |= {(*path[:2], "*", *path[3:]) for path in attacked if path[:2] in free}
     sizes = {"cpus", "memory", "cpu_limit", "memory_limit"}
     missing = {
@@ -309,7 +231,11 @@ def test_every_field_that_takes_text_is_attacked() -> None:
         for form in ("canonical", "direct")
         for path in fields(defs[form], defs)
         if path not in attacked | SPELLINGS | ELSEWHERE
-        and not (path[0] == "compute" and path[1].replace("head_", "").replace("worker_", "").replace("_request", "s") in {*sizes, "memorys"})
+        and not (
+            path[0] == "compute"
+            and path[1].replace("head_", "").replace("worker_", "").replace("_request", "s")
+            in {*sizes, "memorys"}
+        )
     }
     assert missing == set()
 
@@ -317,7 +243,11 @@ def test_every_field_that_takes_text_is_attacked() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(ELSEWHERE | SPELLINGS), ids=".".join)
 def test_other_fields_refuse_or_take_it_whole(path: tuple[str, ...]) -> None:
-    base = "name: train\nengine: job\ncompute: {gpus: 1}\n" if path == ("entrypoint",) else "schema_version: 1\nname: train\n"
+    base = (
+        "name: train\nengine: job\ncompute: {gpus: 1}\n"
+        if path == ("entrypoint",)
+        else "schema_version: 1\nname: train\n"
+    )
     for text in HOSTILE:
         document: Any = plain_data(parse(base)) | {"runtime": {"image": IMAGE}, "storage": {"data_pvc": "c"}}
         section = document
@@ -327,7 +257,11 @@ def test_other_fields_refuse_or_take_it_whole(path: tuple[str, ...]) -> None:
         _refused_or_whole(document)
 
 
-@pytest.mark.parametrize("path", [("runtime", "env"), ("runtime", "env_secret"), ("execution", "configs"), ("policy", "node_selector")], ids=".".join)
+@pytest.mark.parametrize(
+    "path",
+    [("runtime", "env"), ("runtime", "env_secret"), ("execution", "configs"), ("policy", "node_selector")],
+    ids=".".join,
+)
 def test_keys_are_text_too(path: tuple[str, str]) -> None:
     for text in HOSTILE:
         value = "s:k" if path[1] == "env_secret" else "x"

@@ -55,7 +55,9 @@ def test_every_place_of_a_manifest_that_the_kubelet_expands() -> None:
         for pod in names:
             for name in ("A", "TAU_UPSTREAM_CHECKPOINT", "TAU_EXPERIMENT"):
                 assert expand(env(made, pod)[name], {"HOME": "/root"}) == HOSTILE
-    image = f"schema_version: 1\nname: a\nruntime: {{image: {IMAGE}}}\nexecution: {{configs: {{a: {quoted}}}}}\n"
+    image = (
+        f"schema_version: 1\nname: a\nruntime: {{image: {IMAGE}}}\nexecution: {{configs: {{a: {quoted}}}}}\n"
+    )
     (argument,) = container(workload(accepted(image)))["args"]
     assert expand(argument, {"HOME": "/root"}) == f"--a={HOSTILE}"
 

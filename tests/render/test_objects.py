@@ -30,8 +30,12 @@ MORE = {
 }
 OVERLAYS = {
     "packaged": [],
-    "workspace": [workspace("w", serviceAccount="s", imagePullSecrets="[p]", envFromSecrets="[e]", podLabels="{a: b}")],
-    "http": [platform(ray=f"{{submissionMode: HTTPMode, image: {RAY}}}", defaults="{run: {max_duration: 1h}}")],
+    "workspace": [
+        workspace("w", serviceAccount="s", imagePullSecrets="[p]", envFromSecrets="[e]", podLabels="{a: b}")
+    ],
+    "http": [
+        platform(ray=f"{{submissionMode: HTTPMode, image: {RAY}}}", defaults="{run: {max_duration: 1h}}")
+    ],
     "multikueue": [profile("p", gpusPerWorker="1", executionTarget="multiKueue")],
 }
 SHAPES = [
@@ -121,11 +125,17 @@ def test_files_inside_of_a_pod() -> None:
     assert spec["containers"][0]["volumeMounts"] == [{"name": "tau-files", "mountPath": "/tau"}]
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20), max_size=5))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20), max_size=5
+    )
+)
 def test_a_command_travels_a_line_an_argument(arguments: list[str]) -> None:
     lines = encode(arguments).split("\n")
     assert lines.pop() == ""
-    assert [line.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\") for line in lines] == arguments
+    assert [
+        line.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\") for line in lines
+    ] == arguments
 
 
 def test_overlays_that_are_broken_stop_everything_and_are_told_once() -> None:

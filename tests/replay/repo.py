@@ -197,10 +197,11 @@ class Repo:
         return {path.name for path in self.root.glob("rendered/*/runs/*/*") if path.name != "anchor"}
 
     def snapshot(self) -> dict[str, tuple[bytes, int]]:
-        """Content and time of every file that is not Git's."""
+        """Content and time of every file that is not Git's or the writer's own."""
         found = {}
         for path in sorted(self.path.rglob("*")):
-            if path.is_file() and ".git" not in path.relative_to(self.path).parts[:1]:
+            top = path.relative_to(self.path).parts[0]
+            if path.is_file() and top not in (".git", ".tau-compile"):
                 found[str(path.relative_to(self.path))] = (path.read_bytes(), path.stat().st_mtime_ns)
         return found
 

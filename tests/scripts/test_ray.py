@@ -7,16 +7,13 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tau_compile.render.argv import encode
 from tests.scripts import loopback
 from tests.scripts.box import Box
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # The user's code. `bare` is in the same folder as the entry file, as in a project.
 BARE = """
@@ -143,72 +140,54 @@ class Jobs:
         return found
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("ray")
-
-
-@pytest.fixture(scope="module")
-def results(folder: Path, slow_python: Path) -> dict[str, tuple[int, str]]:
+def all_jobs(folder: Path) -> Jobs:
     jobs = Jobs(folder)
     hide = {"PYTHONPATH": str(folder / "hide")}
-    main = str(folder / "train" / "code" / "main.py")
-    jobs.add(
-        "train",
-        TRAIN,
-        ["python3", main, 'a "b" $HOME\n', ""],
-        "submit",
-        TAU_NUM_WORKERS="2",
-        TAU_CHECKPOINT="ckpt",
-    )
+    command = ["python3", str(folder / "train" / "code" / "main.py"), 'a "b" $HOME\n', ""]
+    jobs.add("train", TRAIN, command, "submit", TAU_NUM_WORKERS="2", TAU_CHECKPOINT="ckpt")
     jobs.search("grid", SEARCH, {"lr": [0.1, 0.4, "bad"], "model": {"depth": 1}}, **hide)
     jobs.search("workers", RETURNS, {"lr": 0.5, "model": {"depth": 1}}, TAU_NUM_WORKERS="2")
     jobs.search("fails", FAILS, {}, **hide)
-    return jobs.run(slow_python)
+    return jobs
 
 
-@pytest.fixture
-def best(results: dict[str, tuple[int, str]]) -> Callable[[str], dict[str, Any]]:
-    def read(name: str) -> dict[str, Any]:
-        code, output = results[name]
-        assert code == 0, output
-        (line,) = (line for line in output.splitlines() if line.startswith("TAU_TUNE_RESULT "))
-        found: dict[str, Any] = json.loads(line.removeprefix("TAU_TUNE_RESULT "))
-        return found
-
-    return read
+def best(result: tuple[int, str]) -> dict[str, Any]:
+    """What a search printed as its result."""
+    code, output = result
+    assert code == 0, output
+    (line,) = (line for line in output.splitlines() if line.startswith("TAU_TUNE_RESULT "))
+    found: dict[str, Any] = json.loads(line.removeprefix("TAU_TUNE_RESULT "))
+    return found
 
 
 @pytest.mark.slow
-def test_ray_train(results: dict[str, tuple[int, str]], folder: Path) -> None:
+def test_training_and_searching(tmp_path: Path, slow_python: Path) -> None:
+    """One test, so that one Ray serves all jobs however the tests are spread over processes."""
+    results = all_jobs(tmp_path).run(slow_python)
+
+    # Ray Train: two processes that know each other; the arguments arrive; the checkpoint is indexed.
     code, output = results["train"]
     assert code == 0, output
-    out = folder / "train" / "out"
+    out = tmp_path / "train" / "out"
     assert json.loads((out / "ckpt" / "result.json").read_text()) == [3.0, 2, {"argv": ['a "b" $HOME\n', ""]}]
     assert json.loads((out / "artifacts.json").read_text())["artifacts"][0]["files"] == 1
 
-
-@pytest.mark.slow
-def test_grid(best: Callable[[str], dict[str, Any]], folder: Path) -> None:
-    found = best("grid")
+    # A grid in which one point fails, and both ways to report are used.
+    found = best(results["grid"])
     assert found.pop("value") == pytest.approx((0.01 + 1) / 2)
     path = Path(found.pop("path"))
     assert path.is_dir()
-    assert path.parent == folder / "grid" / "out" / "grid-1"
+    assert path.parent == tmp_path / "grid" / "out" / "grid-1"
     assert found.pop("config") == {"lr": 0.1, "model": {"depth": 1}}
     assert found == {"metric": "loss", "mode": "min", "trials": 3, "failed": 1}
 
-
-@pytest.mark.slow
-def test_several_processes_a_trial(best: Callable[[str], dict[str, Any]], folder: Path) -> None:
-    found = best("workers")
+    # Two processes a trial, and metrics returned instead of reported.
+    found = best(results["workers"])
     assert found["value"] == pytest.approx(1.09)
     assert (found["trials"], found["failed"]) == (1, 0)
     assert json.loads((Path(found["path"]) / "result.json").read_text().splitlines()[-1])["total"] == 3.0
 
-
-@pytest.mark.slow
-def test_every_trial_failed(results: dict[str, tuple[int, str]]) -> None:
+    # No trial that works is a failure with its reason.
     code, output = results["fails"]
     assert code == 1
     assert "tau: 1 of 1 trials failed; the first with: ValueError: boom\n" in output

@@ -63,12 +63,21 @@ def test_a_direct_job() -> None:
 
 
 def test_a_direct_rayjob() -> None:
-    text = HEAD + "engine: rayjob\nentrypoint: t.py\ncompute: {workers: 2, gpus_per_worker: 3, memory_request: 8Gi, head_cpu_request: 1}\n"
+    text = (
+        HEAD
+        + "engine: rayjob\nentrypoint: t.py\ncompute: {workers: 2, gpus_per_worker: 3, memory_request: 8Gi, head_cpu_request: 1}\n"
+    )
     assert canonical(text) == {
         "schema_version": "1",
         "name": "a",
         "run": {"workload_kind": "rayjob", "entrypoint": "t.py"},
-        "compute": {"workers": "2", "gpus": "3", "head_memory": "8Gi", "worker_memory": "8Gi", "head_cpus": "1"},
+        "compute": {
+            "workers": "2",
+            "gpus": "3",
+            "head_memory": "8Gi",
+            "worker_memory": "8Gi",
+            "head_cpus": "1",
+        },
     }
 
 
@@ -115,7 +124,15 @@ def test_two_kinds_of_workload(lines: str) -> None:
     [
         (["run.name", "name"], "name"),
         (
-            ["run.main_script", "workflow.main_script", "workflow.script", "run.entrypoint", "run.script", "entrypoint", "script"],
+            [
+                "run.main_script",
+                "workflow.main_script",
+                "workflow.script",
+                "run.entrypoint",
+                "run.script",
+                "entrypoint",
+                "script",
+            ],
             "run.entrypoint",
         ),
         (["runtime.image", "run.image", "image"], "runtime.image"),
@@ -211,9 +228,17 @@ def storage(lines: str) -> Any:
         ),
         (
             "{volumes: [d=pvc:c, e=pvc:f.g], mounts: ['e:/y:ro', 'd:/x:rw']}",
-            {"mounts": [{"name": "e", "mountPath": "/y", "pvc": "f.g", "readOnly": "true"}, {"name": "d", "mountPath": "/x", "pvc": "c"}]},
+            {
+                "mounts": [
+                    {"name": "e", "mountPath": "/y", "pvc": "f.g", "readOnly": "true"},
+                    {"name": "d", "mountPath": "/x", "pvc": "c"},
+                ]
+            },
         ),
-        ("{mounts: [{name: d, mountPath: /x, pvc: c}]}", {"mounts": [{"name": "d", "mountPath": "/x", "pvc": "c"}]}),
+        (
+            "{mounts: [{name: d, mountPath: /x, pvc: c}]}",
+            {"mounts": [{"name": "d", "mountPath": "/x", "pvc": "c"}]},
+        ),
     ],
 )
 def test_volumes_and_mounts(written: str, expected: Any) -> None:
@@ -242,7 +267,7 @@ PAIRS = {
         f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 2, cpu_request: 4, memory_request: 32Gi}}\n"
         "storage: {volumes: [s=pvc:sets, o=pvc:out], mounts: ['s:/sets:ro', 'o:/out'], output: /out/a}\n"
         "runtime: {env: {A: '1'}, env_secret: {B: 's:k'}}\nexperiment: {title: t}\n",
-        f"schema_version: 1\nname: a\nrun: {{entrypoint: train.py}}\nruntime: {{image: {IMAGE}, env: [{{name: A, value: '1'}}, "
+        f"schema_version: 1\nname: a\nrun: {{workload_kind: job, entrypoint: train.py}}\nruntime: {{image: {IMAGE}, env: [{{name: A, value: '1'}}, "
         "{name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}\ncompute: {gpus: 2, cpus: 4, memory: 32Gi}\n"
         "storage: {output: /out/a, mounts: [{name: s, mountPath: /sets, pvc: sets, readOnly: true}, {name: o, mountPath: /out, pvc: out}]}\n"
         "experiment: {name: t}\n",
@@ -272,7 +297,13 @@ def test_errors_speak_of_the_direct_forms_own_words() -> None:
 
 
 def test_a_value_of_the_wrong_kind_is_told_and_nothing_breaks() -> None:
-    for lines in ("compute: 3\n", "run: [a]\n", "storage: {volumes: x, mounts: 3}\n", "runtime: {env: 3, env_secret: [a]}\n", "run: {name: [a]}\n"):
+    for lines in (
+        "compute: 3\n",
+        "run: [a]\n",
+        "storage: {volumes: x, mounts: 3}\n",
+        "runtime: {env: 3, env_secret: [a]}\n",
+        "run: {name: [a]}\n",
+    ):
         for head in ("engine: job\n", "engine: rayjob\n", "schema_version: 1\n"):
             assert ids(HEAD + head + lines)
     assert isinstance(to_canonical(parse("{}")).node, Mapping)

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from tests.policy.documents import platform, profile
-from tests.support.compiling import IMAGE, JOB, RAYJOB, accepted, compiled, container, env, ids, pods, said, workload
+from tests.support.compiling import (
+    IMAGE,
+    JOB,
+    RAYJOB,
+    accepted,
+    compiled,
+    container,
+    env,
+    ids,
+    pods,
+    said,
+    workload,
+)
 
 IMAGE_JOB = f"schema_version: 1\nname: convert\nruntime:\n  image: {IMAGE}\n"
 
@@ -44,10 +56,15 @@ def test_an_image() -> None:
     gpu, cpu = (workload(accepted(ray + f"compute: {{gpus: {n}}}\n")) for n in (1, 0))
     assert "cuda" in container(gpu, "worker")["image"]
     assert "cuda" not in container(cpu, "worker")["image"]
-    assert container(gpu, "head")["image"] == container(gpu, "worker")["image"], "one Ray version in a cluster"
+    assert container(gpu, "head")["image"] == container(gpu, "worker")["image"], (
+        "one Ray version in a cluster"
+    )
 
 
-@pytest.mark.parametrize("requirement", ["torch", "torch>=2.4,<3; python_version < '3.12'", "git+https://host/x@v1#egg=x", "a[b]==1"])
+@pytest.mark.parametrize(
+    "requirement",
+    ["torch", "torch>=2.4,<3; python_version < '3.12'", "git+https://host/x@v1#egg=x", "a[b]==1"],
+)
 def test_requirements_of_a_job_are_a_file_and_those_of_ray_a_runtime_environment(requirement: str) -> None:
     job = accepted(JOB + f'  pip: ["{requirement}"]\n')
     assert job.objects[0]["data"]["tau.requirements.txt"] == f"{requirement}\n"
@@ -86,7 +103,9 @@ def test_a_folder_on_ray_is_an_archive_that_ray_unpacks() -> None:
 
 
 def test_two_working_directories() -> None:
-    text = JOB.replace("run: {", "run: {working_dir: ., ").replace("runtime:\n", "runtime:\n  working_dir: /x\n")
+    text = JOB.replace("run: {", "run: {working_dir: ., ").replace(
+        "runtime:\n", "runtime:\n  working_dir: /x\n"
+    )
     assert ids(text) == ["TAU273"]
 
 
@@ -102,7 +121,9 @@ def test_several_nodes_on_another_cluster() -> None:
     assert found.span.file == "tau.yaml"
     assert found.related[0].span.file == "overlays/0.yaml"
     result = accepted(RAYJOB, [away])
-    assert [made["kind"] for made in result.objects] == ["RayJob"], "no ConfigMap: the other cluster gets none"
+    assert [made["kind"] for made in result.objects] == ["RayJob"], (
+        "no ConfigMap: the other cluster gets none"
+    )
 
 
 def test_literals_that_look_like_credentials() -> None:

@@ -60,7 +60,10 @@ def test_sizes_of_a_job(compute: str, expected: Numbers) -> None:
         ("{gpus: 0}", ("1", "1", "2Gi", "2Gi")),
         ("{gpus: 2}", ("8", "8", "64Gi", "64Gi")),
         ("{gpus: 0, cpu_request: 4, memory_request: 8Gi}", ("4", "4", "8Gi", "8Gi")),
-        ("{gpus: 0, cpu_request: 4, cpu_limit: 6, memory_request: 8Gi, memory_limit: 9Gi}", ("4", "6", "8Gi", "9Gi")),
+        (
+            "{gpus: 0, cpu_request: 4, cpu_limit: 6, memory_request: 8Gi, memory_limit: 9Gi}",
+            ("4", "6", "8Gi", "9Gi"),
+        ),
     ],
 )
 def test_sizes_of_a_job_in_the_direct_form(compute: str, expected: Numbers) -> None:
@@ -92,7 +95,11 @@ HEAD, CPU_WORKER, GPU_WORKER = ("2", "2", "8Gi", "8Gi"), ("2", "2", "8Gi", "8Gi"
         ("{head_cpus: 1, head_memory: 4Gi}", ("1", "1", "4Gi", "4Gi"), CPU_WORKER),
         ("{head_cpu_limit: 4, head_memory_limit: 10Gi}", ("2", "4", "8Gi", "10Gi"), CPU_WORKER),
         ("{cpus: 4, head_cpus: 1}", ("1", "1", "8Gi", "8Gi"), ("4", "4", "8Gi", "8Gi")),
-        ("{cpus: 4, worker_memory: 32Gi, head_cpus: 1}", ("1", "1", "8Gi", "8Gi"), ("4", "4", "32Gi", "32Gi")),
+        (
+            "{cpus: 4, worker_memory: 32Gi, head_cpus: 1}",
+            ("1", "1", "8Gi", "8Gi"),
+            ("4", "4", "32Gi", "32Gi"),
+        ),
     ],
 )
 def test_sizes_of_a_rayjob(compute: str, head: Numbers, worker: Numbers) -> None:
@@ -138,8 +145,14 @@ def test_sizes_of_a_rayjob_in_the_direct_form(compute: str, head: Numbers, worke
         (RAYJOB + "compute: {cpus: 4, head_cpus: 1, worker_cpus: 2}\n", "compute.cpus"),
         (RAYJOB + "compute: {cpu_limit: 4, head_cpus: 1, worker_cpus: 2}\n", "compute.cpu_limit"),
         (RAYJOB + "compute: {memory: 4Gi, head_memory: 1Gi, worker_memory: 2Gi}\n", "compute.memory"),
-        (DIRECT_RAY + "compute: {cpu_request: 4, head_cpu_request: 1, worker_cpu_request: 2}\n", "compute.cpu_request"),
-        (DIRECT_RAY + "compute: {memory_limit: 4Gi, head_memory_limit: 8Gi, worker_memory_request: 2Gi}\n", "compute.memory_limit"),
+        (
+            DIRECT_RAY + "compute: {cpu_request: 4, head_cpu_request: 1, worker_cpu_request: 2}\n",
+            "compute.cpu_request",
+        ),
+        (
+            DIRECT_RAY + "compute: {memory_limit: 4Gi, head_memory_limit: 8Gi, worker_memory_request: 2Gi}\n",
+            "compute.memory_limit",
+        ),
     ],
 )
 def test_a_size_that_nothing_takes_is_told(text: str, path: str) -> None:
@@ -157,7 +170,11 @@ def test_a_size_that_nothing_takes_is_told(text: str, path: str) -> None:
         (JOB + "compute: {cpu_limit: 500m}\n", "compute.cpu_limit", "compute.cpus"),
         (RAYJOB + "compute: {head_cpu_limit: 1}\n", "compute.head_cpu_limit", "compute.head_cpus"),
         (RAYJOB + "compute: {worker_cpus: 4, worker_cpu_limit: 2}\n", "compute.worker_cpu_limit", ""),
-        (DIRECT_JOB + "compute: {gpus: 1, memory_limit: 8Gi}\n", "compute.memory_limit", "compute.memory_request"),
+        (
+            DIRECT_JOB + "compute: {gpus: 1, memory_limit: 8Gi}\n",
+            "compute.memory_limit",
+            "compute.memory_request",
+        ),
         (DIRECT_RAY + "compute: {head_cpu_limit: 1}\n", "compute.head_cpu_limit", "compute.head_cpu_request"),
     ],
 )
@@ -168,7 +185,9 @@ def test_a_limit_below_the_request(text: str, path: str, request_path: str) -> N
     assert ("default request" in found.text) == (f"`{request_path}`" in found.hint)
 
 
-@pytest.mark.parametrize("field", ["head_cpus: 1", "worker_cpus: 1", "worker_memory_limit: 1Gi", "head_memory: 1Gi"])
+@pytest.mark.parametrize(
+    "field", ["head_cpus: 1", "worker_cpus: 1", "worker_memory_limit: 1Gi", "head_memory: 1Gi"]
+)
 def test_sizes_of_ray_on_a_job(field: str) -> None:
     (found,) = said(compiled(JOB + f"compute: {{{field}}}\n"))
     assert (found.id, found.hint) == ("TAU256", "write `compute.cpus` and `compute.memory`")
@@ -211,8 +230,14 @@ def gpus(text: str, overlays: list[str]) -> dict[str, str]:
         ("compute: {gpus: 8}\npolicy: {shape: 8xa100-80gb}\n", {"nvidia.com/gpu": "8"}),
         ("policy: {shape: 4xany}\n", {"nvidia.com/gpu": "4"}),
         ("compute: {gpus: 2, mig_profile: 1g.10gb}\n", {"nvidia.com/mig-1g.10gb": "2"}),
-        ("compute: {gpus: 2, mig_profile: 1g.10gb, gpu_resource_mode: mig-slice}\n", {"nvidia.com/mig-1g.10gb": "2"}),
-        ("compute: {gpus: 1, mig_profile: 1g.10gb}\npolicy: {gpu_class: a100-80gb}\n", {"nvidia.com/mig-1g.10gb": "1"}),
+        (
+            "compute: {gpus: 2, mig_profile: 1g.10gb, gpu_resource_mode: mig-slice}\n",
+            {"nvidia.com/mig-1g.10gb": "2"},
+        ),
+        (
+            "compute: {gpus: 1, mig_profile: 1g.10gb}\npolicy: {gpu_class: a100-80gb}\n",
+            {"nvidia.com/mig-1g.10gb": "1"},
+        ),
         ("compute: {gpus: 1, gpu_resource_mode: gpu}\n", {"nvidia.com/gpu": "1"}),
     ],
 )

@@ -12,7 +12,26 @@ def with_env(variables: str, text: str = JOB, more: str = "") -> str:
     return text.replace("runtime:\n", f"runtime:\n  env: {variables}\n") + more
 
 
-@pytest.mark.parametrize("spelling", ["010", "1e3", "yes", "1.10", "0x1F", "1_000", "null", "~", "true", "2024-01-01", "12:30", ".5", "+1", "=", "1e-4"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "010",
+        "1e3",
+        "yes",
+        "1.10",
+        "0x1F",
+        "1_000",
+        "null",
+        "~",
+        "true",
+        "2024-01-01",
+        "12:30",
+        ".5",
+        "+1",
+        "=",
+        "1e-4",
+    ],
+)
 def test_values_keep_their_spelling(spelling: str) -> None:
     result = compiled(with_env(f"{{A: {spelling}}}"))
     if spelling in ("null", "~"):
@@ -69,7 +88,11 @@ def test_variables_are_sorted_and_stand_once() -> None:
     ],
 )
 def test_names_that_are_taken(name: str, refused: bool) -> None:
-    for line in (f"  env: {{{name}: x}}\n", f"  env: [{{name: {name}, value: x}}]\n", f"  env_secret: {{{name}: 's:k'}}\n"):
+    for line in (
+        f"  env: {{{name}: x}}\n",
+        f"  env: [{{name: {name}, value: x}}]\n",
+        f"  env_secret: {{{name}: 's:k'}}\n",
+    ):
         assert ids(JOB.replace("runtime:\n", f"runtime:\n{line}")) == ["TAU251"] * refused
 
 
@@ -81,7 +104,10 @@ def test_names_that_torchrun_needs(name: str) -> None:
 def test_nccl_when_it_must_be() -> None:
     text = with_env("{NCCL_DEBUG: INFO}", RAYJOB, "execution: {allow_nccl_override: true}\n")
     assert env(workload(accepted(text)), "worker")["NCCL_DEBUG"] == "INFO"
-    assert ids(with_env("{MASTER_ADDR: x, TAU_X: y}", more="execution: {allow_nccl_override: true}\n")) == ["TAU251"] * 2
+    assert (
+        ids(with_env("{MASTER_ADDR: x, TAU_X: y}", more="execution: {allow_nccl_override: true}\n"))
+        == ["TAU251"] * 2
+    )
 
 
 def test_a_misspelt_name_is_suggested() -> None:

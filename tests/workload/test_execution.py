@@ -45,7 +45,19 @@ def test_flags_of_a_python_program(configs: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "configs",
-    ["{-x: 1}", "{--lr: 1}", "{a b: 1}", "{a=b: 1}", '{"": 1}', "{é: 1}", f"{{{'x' * 129}: 1}}", "{x: [1]}", "{x: {y: 1}}", "{x: null}", "{x: ~}"],
+    [
+        "{-x: 1}",
+        "{--lr: 1}",
+        "{a b: 1}",
+        "{a=b: 1}",
+        '{"": 1}',
+        "{é: 1}",
+        f"{{{'x' * 129}: 1}}",
+        "{x: [1]}",
+        "{x: {y: 1}}",
+        "{x: null}",
+        "{x: ~}",
+    ],
 )
 def test_what_cannot_be_a_flag(configs: str) -> None:
     assert ids(JOB + f"execution:\n  configs: {configs}\n") == ["TAU264"]
@@ -56,7 +68,10 @@ def test_what_yaml_versions_read_differently_is_asked_back() -> None:
 
 
 def test_smoke_pairs_come_last() -> None:
-    text = JOB.replace("entrypoint: train.py", "entrypoint: train.py, smoke_pairs: 3") + "execution: {configs: {z: 1}}\n"
+    text = (
+        JOB.replace("entrypoint: train.py", "entrypoint: train.py, smoke_pairs: 3")
+        + "execution: {configs: {z: 1}}\n"
+    )
     assert argv(text) == ["python3", "/tau/code/train.py", "--z=1", "--smoke-pairs", "3"]
 
 
@@ -72,22 +87,50 @@ def test_flags_of_torchrun_stand_before_the_program() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["nnodes", "nproc_per_node", "nproc-per-node", "Node_Rank", "rdzv_id", "MASTER_ADDR", "standalone", "module", "no_python", "run-path"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nnodes",
+        "nproc_per_node",
+        "nproc-per-node",
+        "Node_Rank",
+        "rdzv_id",
+        "MASTER_ADDR",
+        "standalone",
+        "module",
+        "no_python",
+        "run-path",
+    ],
+)
 def test_flags_of_torchrun_that_are_set_already(name: str) -> None:
     assert ids(TORCHRUN + f"execution: {{launcher: torchrun, configs: {{{name}: 1}}}}\n") == ["TAU265"]
     assert ids(JOB + f"execution: {{configs: {{{name}: 1}}}}\n") == [], "the program's own flag"
 
 
 def test_one_torchrun_flag_in_two_spellings() -> None:
-    assert ids(TORCHRUN + "execution: {launcher: torchrun, configs: {log-dir: a, log_dir: a}}\n") == ["TAU266"]
+    assert ids(TORCHRUN + "execution: {launcher: torchrun, configs: {log-dir: a, log_dir: a}}\n") == [
+        "TAU266"
+    ]
 
 
 @pytest.mark.parametrize(
     "execution, variables",
     [
-        ("{launcher: torchrun}", {"PET_NPROC_PER_NODE": "4", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500", "PET_STANDALONE": "1", "OMP_NUM_THREADS": "1"}),
+        (
+            "{launcher: torchrun}",
+            {
+                "PET_NPROC_PER_NODE": "4",
+                "MASTER_ADDR": "localhost",
+                "MASTER_PORT": "29500",
+                "PET_STANDALONE": "1",
+                "OMP_NUM_THREADS": "1",
+            },
+        ),
         ("{launcher: torchrun, processes_per_node: 4}", {"PET_NPROC_PER_NODE": "4"}),
-        ("{launcher: torchrun, nodes: 2}", {"PET_NNODES": "2", "PET_NPROC_PER_NODE": "4", "PET_RDZV_BACKEND": "c10d"}),
+        (
+            "{launcher: torchrun, nodes: 2}",
+            {"PET_NNODES": "2", "PET_NPROC_PER_NODE": "4", "PET_RDZV_BACKEND": "c10d"},
+        ),
     ],
 )
 def test_what_torchrun_is_told(execution: str, variables: dict[str, str]) -> None:
@@ -118,7 +161,10 @@ def test_nodes_find_each_other() -> None:
 
 
 def test_the_user_may_set_the_number_of_threads() -> None:
-    text = TORCHRUN.replace("runtime:\n", "runtime:\n  env: {OMP_NUM_THREADS: '4'}\n") + "execution: {launcher: torchrun}\n"
+    text = (
+        TORCHRUN.replace("runtime:\n", "runtime:\n  env: {OMP_NUM_THREADS: '4'}\n")
+        + "execution: {launcher: torchrun}\n"
+    )
     assert env(workload(accepted(text)))["OMP_NUM_THREADS"] == "4"
 
 
@@ -176,7 +222,10 @@ TUNE = RAYJOB + "compute: {workers: 4}\nexecution:\n  launcher: ray-tune\n  metr
 
 
 def test_a_search_reaches_the_driver() -> None:
-    text = TUNE + "  mode: max\n  num_samples: 2\n  max_concurrent_trials: 2\n  configs: {lr: [0.1, 1e-2], deep: {x: [a, b]}}\n"
+    text = (
+        TUNE
+        + "  mode: max\n  num_samples: 2\n  max_concurrent_trials: 2\n  configs: {lr: [0.1, 1e-2], deep: {x: [a, b]}}\n"
+    )
     found = env(workload(accepted(text)), "head")
     assert json.loads(found["TAU_TUNE_PARAM_SPACE"]) == {"lr": [0.1, 0.01], "deep": {"x": ["a", "b"]}}
     assert (found["TAU_TUNE_METRIC"], found["TAU_TUNE_MODE"]) == ("loss", "max")
@@ -222,7 +271,12 @@ def test_settings_of_a_search_without_one(field: str) -> None:
     "name, content, launcher, expected",
     [
         ("train.py", b"x = 1\n", "", ["python3", "/tau/code/train.py"]),
-        ("train.py", b"#!/usr/bin/env python3.11\n", "", ["/usr/bin/env", "python3.11", "/tau/code/train.py"]),
+        (
+            "train.py",
+            b"#!/usr/bin/env python3.11\n",
+            "",
+            ["/usr/bin/env", "python3.11", "/tau/code/train.py"],
+        ),
         ("run.sh", b"#!/bin/bash -e\n", "", ["/bin/bash", "-e", "/tau/code/run.sh"]),
         ("run", b"#!/bin/sh\n", "", ["/bin/sh", "/tau/code/run"]),
         ("script", b"x = 1\n", "execution: {launcher: python}\n", ["python3", "/tau/code/script"]),
@@ -234,7 +288,9 @@ def test_how_a_program_is_started(name: str, content: bytes, launcher: str, expe
 
 
 def test_an_images_own_entry_point_gets_the_flags() -> None:
-    text = JOB.replace("run: {entrypoint: train.py}\n", "") + "execution: {configs: {a: 'x $(HOME)', b: ''}}\n"
+    text = (
+        JOB.replace("run: {entrypoint: train.py}\n", "") + "execution: {configs: {a: 'x $(HOME)', b: ''}}\n"
+    )
     main = container(workload(accepted(text)))
     assert "command" not in main
     assert main["args"] == ["--a=x $$(HOME)", "--b"]

@@ -9,7 +9,19 @@ import pytest
 import yaml
 
 from tests.policy.documents import platform
-from tests.support.compiling import JOB, RAY, RAYJOB, accepted, compiled, container, env, ids, pods, said, workload
+from tests.support.compiling import (
+    JOB,
+    RAY,
+    RAYJOB,
+    accepted,
+    compiled,
+    container,
+    env,
+    ids,
+    pods,
+    said,
+    workload,
+)
 
 CLAIM = "storage: {data_pvc: team}\n"
 HTTP = [platform(ray=f"{{submissionMode: HTTPMode, image: {RAY}}}")]
@@ -33,7 +45,9 @@ def test_a_run_has_the_time_that_it_is_given(duration: str, seconds: int) -> Non
 @pytest.mark.parametrize("duration", ["0s", "0h0m", "87601h", "99999999999h"])
 def test_times_that_cannot_be(duration: str) -> None:
     assert ids(run(JOB, f"max_duration: {duration}")) == ["TAU295"]
-    assert ids(JOB + f"resilience: {{max_retries: 1, backoff_max: {duration}, backoff_initial: 1s}}\n")[:1] == ["TAU295"]
+    assert ids(JOB + f"resilience: {{max_retries: 1, backoff_max: {duration}, backoff_initial: 1s}}\n")[
+        :1
+    ] == ["TAU295"]
 
 
 def test_ray_over_http_needs_a_deadline() -> None:
@@ -47,7 +61,10 @@ def test_ray_over_http_needs_a_deadline() -> None:
 
 def test_a_ttl_is_answered() -> None:
     assert ids(run(JOB, "ttl_seconds_after_finished: 60")) == ["TAU720"]
-    assert "ttlSecondsAfterFinished" not in workload(accepted(run(JOB, "ttl_seconds_after_finished: 60")))["spec"]
+    assert (
+        "ttlSecondsAfterFinished"
+        not in workload(accepted(run(JOB, "ttl_seconds_after_finished: 60")))["spec"]
+    )
     assert ids(run(RAYJOB, "ttl_seconds_after_finished: 60")) == ["TAU299"]
 
 
@@ -75,13 +92,20 @@ def profiled(text: str, profiler: str) -> dict[str, Any]:
     "profiler, expected",
     [
         ("{mode: nsys}", {"MODE": "nsys", "RANK": "0", "WARMUP_SEC": "0", "ACTIVE_SEC": "120"}),
-        ("{mode: nsys, rank: all, warmup: 1m, duration: 90s}", {"MODE": "nsys", "RANK": "all", "WARMUP_SEC": "60", "ACTIVE_SEC": "90"}),
+        (
+            "{mode: nsys, rank: all, warmup: 1m, duration: 90s}",
+            {"MODE": "nsys", "RANK": "all", "WARMUP_SEC": "60", "ACTIVE_SEC": "90"},
+        ),
         ("{mode: ncu, rank: '3'}", {"MODE": "ncu", "RANK": "3"}),
     ],
 )
 def test_profilers_of_a_job(profiler: str, expected: dict[str, str]) -> None:
     found = env(profiled(JOB, profiler))
-    told = {name.removeprefix("TAU_PROFILE_"): value for name, value in found.items() if name.startswith("TAU_PROFILE_")}
+    told = {
+        name.removeprefix("TAU_PROFILE_"): value
+        for name, value in found.items()
+        if name.startswith("TAU_PROFILE_")
+    }
     assert told.pop("OUT_DIR") == "/data/checkpoints/workflows/train/profile"
     assert told == expected
 
@@ -129,7 +153,9 @@ def test_retries_are_recorded_with_their_defaults() -> None:
         "backoff-initial-seconds": 30,
         "backoff-max-seconds": 300,
     }
-    found = retry("{max_retries: 1, retry_on: [oomkilled, PREEMPTED], checkpoint_path: /data/c, backoff_initial: 1m, backoff_max: 1m}")
+    found = retry(
+        "{max_retries: 1, retry_on: [oomkilled, PREEMPTED], checkpoint_path: /data/c, backoff_initial: 1m, backoff_max: 1m}"
+    )
     assert found == {
         "max-retries": 1,
         "retry-on": ["OOMKilled", "Preempted"],
@@ -194,12 +220,22 @@ def test_shared_memory_with_rdma(rdma: str, expected: str) -> None:
 
 def test_rdma_asks_for_the_device_and_the_rights_it_needs() -> None:
     for text, pod in ((JOB, "main"), (RAYJOB, "worker")):
-        made = workload(accepted(text.replace("runtime:\n", RDMA.format(", resource_name: rdma/hca, count: 4")) + "compute: {gpus: 1}\n"))
+        made = workload(
+            accepted(
+                text.replace("runtime:\n", RDMA.format(", resource_name: rdma/hca, count: 4"))
+                + "compute: {gpus: 1}\n"
+            )
+        )
         found = container(made, pod)
         assert found["resources"]["requests"]["rdma/hca"] == found["resources"]["limits"]["rdma/hca"] == "4"
-        assert found["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["DAC_OVERRIDE", "IPC_LOCK", "SYS_RESOURCE"]}
+        assert found["securityContext"]["capabilities"] == {
+            "drop": ["ALL"],
+            "add": ["DAC_OVERRIDE", "IPC_LOCK", "SYS_RESOURCE"],
+        }
         assert found["securityContext"]["allowPrivilegeEscalation"] is False
-    head = container(workload(accepted(RAYJOB.replace("runtime:\n", RDMA.format("")) + "compute: {gpus: 1}\n")), "head")
+    head = container(
+        workload(accepted(RAYJOB.replace("runtime:\n", RDMA.format("")) + "compute: {gpus: 1}\n")), "head"
+    )
     assert "capabilities" not in head["securityContext"]
 
 
@@ -229,5 +265,9 @@ def test_restricted_pods_have_no_rights_at_all() -> None:
             for each in spec["containers"] + spec.get("initContainers", []):
                 assert each["securityContext"]["capabilities"] == {"drop": ["ALL"]}
                 assert each["securityContext"]["allowPrivilegeEscalation"] is False
-    (found,) = said(compiled(JOB.replace("runtime:\n", "runtime:\n  security: {mode: restricted}\n  rdma: {enabled: true}\n")))
+    (found,) = said(
+        compiled(
+            JOB.replace("runtime:\n", "runtime:\n  security: {mode: restricted}\n  rdma: {enabled: true}\n")
+        )
+    )
     assert found.id == "TAU292"

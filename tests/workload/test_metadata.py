@@ -97,7 +97,9 @@ def quoted(text: str) -> str:
 
 @settings(max_examples=60)
 @given(TEXT, TEXT)
-def test_any_words_make_labels_that_kubernetes_takes_and_annotations_that_keep_them(project: str, model: str) -> None:
+def test_any_words_make_labels_that_kubernetes_takes_and_annotations_that_keep_them(
+    project: str, model: str
+) -> None:
     text = JOB + f"experiment: {{project: {quoted(project)}}}\nmodel: {{name: {quoted(model)}}}\n"
     metadata = workload(accepted(text))["metadata"]
     for value in metadata["labels"].values():

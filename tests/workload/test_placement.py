@@ -54,7 +54,9 @@ def test_pods_with_gpus_tolerate_what_their_nodes_may_carry(policy: str, expecte
     assert tolerations(RAY_GPU + text, "worker", catalogue()) == expected
     cpu = ["cpu=:NoSchedule"]
     assert tolerations(RAY_GPU + text, "head", catalogue()) == cpu
-    assert tolerations(RAY_GPU + text, "submitter", catalogue()) == [*cpu, *expected], "so that any flavor serves"
+    assert tolerations(RAY_GPU + text, "submitter", catalogue()) == [*cpu, *expected], (
+        "so that any flavor serves"
+    )
 
 
 def test_pods_without_gpus_stay_off_the_nodes_with_gpus() -> None:
@@ -140,7 +142,14 @@ def test_placements(topology: str, expected: dict[str, str]) -> None:
         assert annotations(RAY_GPU + text, catalogue(), pod) == {}, "only the pods with the program"
 
 
-@pytest.mark.parametrize("older, newer", [("independent", "unconstrained"), ("single-node-nvlink", "same-host"), ("multi-node-nccl", "same-network-domain")])
+@pytest.mark.parametrize(
+    "older, newer",
+    [
+        ("independent", "unconstrained"),
+        ("single-node-nvlink", "same-host"),
+        ("multi-node-nccl", "same-network-domain"),
+    ],
+)
 def test_older_words_for_placements(older: str, newer: str) -> None:
     (found,) = said(compiled(GPU + A100.format(f", topology: {older}"), catalogue()))
     assert (found.id, found.hint) == ("TAU212", f"write `{newer}`")
@@ -159,7 +168,11 @@ def test_a_flavor_without_a_topology_gets_no_annotation() -> None:
         (GPU + "policy: {gpu_class: h100, topology: same-site}\n", catalogue(), ["TAU504"]),
         (GPU + "policy: {topology: same-site}\n", [], ["TAU504"]),
         (GPU + "policy: {topology: same-host}\n", [], []),
-        (RAY_GPU.replace("gpus: 1", "gpus: 1, workers: 2") + "policy: {topology: same-host}\n", [], ["TAU504"]),
+        (
+            RAY_GPU.replace("gpus: 1", "gpus: 1, workers: 2") + "policy: {topology: same-host}\n",
+            [],
+            ["TAU504"],
+        ),
         (GPU + "policy: {mode: elastic}\n", [], ["TAU225"]),
         (GPU + "policy: {topology: elastic-workers}\n", [], ["TAU225"]),
         (GPU + "policy: {mode: fixed}\n", [], []),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_compile.workload.rayversion import DEFAULT, ray_version
-from tests.support.compiling import RAYJOB, RAY, accepted, ids, workload
+from tests.support.compiling import RAY, RAYJOB, accepted, ids, workload
 
 
 @pytest.mark.parametrize(

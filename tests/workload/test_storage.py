@@ -99,7 +99,10 @@ def test_where_results_cannot_go(storage: str, overlays: list[str], refused: str
 
 
 def test_an_output_that_would_be_lost_says_where_to_write() -> None:
-    text = JOB + "storage: {data_pvc: team, output: /x, mounts: [{name: m, mountPath: /r, pvc: r}, {name: o, mountPath: /o, pvc: o, readOnly: true}]}\n"
+    text = (
+        JOB
+        + "storage: {data_pvc: team, output: /x, mounts: [{name: m, mountPath: /r, pvc: r}, {name: o, mountPath: /o, pvc: o, readOnly: true}]}\n"
+    )
     (found,) = said(compiled(text))
     assert found.hint == "write below /data, /r"
 
@@ -119,7 +122,12 @@ def test_staged_results() -> None:
     "text, refused",
     [
         (JOB + "storage: {publish: staged}\n", ["TAU284"]),
-        (JOB + CLAIM.replace("}", ", publish: staged}") + "compute: {gpus: 1}\nexecution: {launcher: torchrun, nodes: 2}\n", ["TAU284"]),
+        (
+            JOB
+            + CLAIM.replace("}", ", publish: staged}")
+            + "compute: {gpus: 1}\nexecution: {launcher: torchrun, nodes: 2}\n",
+            ["TAU284"],
+        ),
         (RAYJOB + CLAIM.replace("}", ", publish: staged}") + "compute: {workers: 3}\n", []),
         (JOB + "artifacts: {checkpoint: a}\n", ["TAU285"]),
         (RAYJOB + "artifacts: {checkpoint: a}\n", ["TAU285"]),
@@ -131,7 +139,24 @@ def test_what_publishing_and_checkpoints_need(text: str, refused: list[str]) -> 
     assert ids(text) == refused
 
 
-@pytest.mark.parametrize("path", ["/a", "a/../b", "..", ".", "a//b", "a/", '" a"', '"a "', r'"a\\b"', r'"a\nb"', r'"a\tb"', r'"a\u007fb"', "./a"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/a",
+        "a/../b",
+        "..",
+        ".",
+        "a//b",
+        "a/",
+        '" a"',
+        '"a "',
+        r'"a\\b"',
+        r'"a\nb"',
+        r'"a\tb"',
+        r'"a\u007fb"',
+        "./a",
+    ],
+)
 def test_a_checkpoint_is_a_clean_relative_path(path: str) -> None:
     assert ids(JOB + CLAIM + f"artifacts: {{checkpoint: {path}}}\n") == ["TAU285"]
 
@@ -140,7 +165,9 @@ def test_a_checkpoint_is_told_and_annotated() -> None:
     made = workload(accepted(JOB + CLAIM + "artifacts: {checkpoint: last/model.pt}\n"))
     assert env(made)["TAU_CHECKPOINT"] == "last/model.pt"
     assert made["metadata"]["annotations"]["tau-compile/checkpoint"] == "last/model.pt"
-    assert "TAU_CHECKPOINT" not in env(workload(accepted(RAYJOB + CLAIM + "artifacts: {checkpoint: a}\n")), "worker")
+    assert "TAU_CHECKPOINT" not in env(
+        workload(accepted(RAYJOB + CLAIM + "artifacts: {checkpoint: a}\n")), "worker"
+    )
 
 
 # --- mounts and assets
@@ -151,17 +178,51 @@ def mount(name: str = "m", path: str = "/sets", claim: str = "c") -> str:
 
 
 def test_mounts() -> None:
-    found = mounted(JOB + f"storage: {{mounts: [{mount()}, {mount('n', '/more', 'd')[:-1]}, readOnly: true}}]}}\n")
+    found = mounted(
+        JOB + f"storage: {{mounts: [{mount()}, {mount('n', '/more', 'd')[:-1]}, readOnly: true}}]}}\n"
+    )
     assert (found["/sets"], found["/more"]) == ("c", "d ro")
 
 
-@pytest.mark.parametrize("name", ["data", "tau-hot", "dshm", "tau-code", "tau-bin", "tau-source", "tau-archive", "tau-files", "tau-asset-x", "shared-mem", "ray-logs"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "data",
+        "tau-hot",
+        "dshm",
+        "tau-code",
+        "tau-bin",
+        "tau-source",
+        "tau-archive",
+        "tau-files",
+        "tau-asset-x",
+        "shared-mem",
+        "ray-logs",
+    ],
+)
 def test_names_of_volumes_that_are_taken(name: str) -> None:
     for text in (JOB, RAYJOB):
         assert ids(text + f"storage: {{mounts: [{mount(name)}]}}\n") == ["TAU286"]
 
 
-@pytest.mark.parametrize("path", ["/data", "/data/x", "/mnt", "/mnt/x", "/dev", "/dev/shm", "/tau", "/tau/code/x", "/tmp", "/tmp/ray", "/script", "/a/../b", "/a/./b"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/data",
+        "/data/x",
+        "/mnt",
+        "/mnt/x",
+        "/dev",
+        "/dev/shm",
+        "/tau",
+        "/tau/code/x",
+        "/tmp",
+        "/tmp/ray",
+        "/script",
+        "/a/../b",
+        "/a/./b",
+    ],
+)
 def test_paths_of_mounts_that_are_taken(path: str) -> None:
     for text in (JOB, RAYJOB):
         assert ids(text + f"storage: {{mounts: [{mount(path=path)}]}}\n") == ["TAU286"]
@@ -174,7 +235,12 @@ def test_paths_of_mounts_that_are_free(path: str) -> None:
 
 @pytest.mark.parametrize(
     "first, second",
-    [(("a", "/x"), ("a", "/y")), (("a", "/x"), ("b", "/x")), (("a", "/x"), ("b", "/x/y")), (("a", "/x/y"), ("b", "/x"))],
+    [
+        (("a", "/x"), ("a", "/y")),
+        (("a", "/x"), ("b", "/x")),
+        (("a", "/x"), ("b", "/x/y")),
+        (("a", "/x/y"), ("b", "/x")),
+    ],
 )
 def test_mounts_that_are_in_each_others_way(first: tuple[str, str], second: tuple[str, str]) -> None:
     text = JOB + f"storage:\n  mounts:\n  - {mount(*first)}\n  - {mount(*second)}\n"
@@ -254,7 +320,10 @@ def test_code_from_an_image_that_cannot_be(text: str, refused: str) -> None:
 @pytest.mark.parametrize(
     "text, expected",
     [
-        (JOB + CLAIM + "metrics: {history: [m.jsonl, 'logs/*.csv']}\n", "/data/checkpoints/workflows/train/m.jsonl:/data/checkpoints/workflows/train/logs/*.csv"),
+        (
+            JOB + CLAIM + "metrics: {history: [m.jsonl, 'logs/*.csv']}\n",
+            "/data/checkpoints/workflows/train/m.jsonl:/data/checkpoints/workflows/train/logs/*.csv",
+        ),
         (JOB + CLAIM + "metrics: {history: [/data/m.jsonl]}\n", "/data/m.jsonl"),
         (RAYJOB + "metrics: {history: [/data/m.jsonl]}\n", "/data/m.jsonl"),
     ],
