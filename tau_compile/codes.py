@@ -129,6 +129,7 @@ _ALL = (
     Code("TAU291", "A first wait longer than the longest", "tau-compile"),
     Code("TAU292", "RDMA settings that cannot work", "tau-compile"),
     Code("TAU293", "A node label that contradicts the GPU class", "tau-compile"),
+    Code("TAU294", "A requirement that pip cannot use", "tau-compile"),
     Code("TAU295", "A duration of nothing, or of more than ten years", "tau-compile"),
     Code("TAU297", "More trials at a time than the search has", "tau-compile"),
     Code("TAU298", "Several torchrun nodes on another cluster", "Kueue"),
@@ -157,6 +158,11 @@ _ALL = (
     Code("TAU321", "A template that does not make YAML", "tau-compile"),
     Code("TAU322", "A version of tau-compile that the repository does not want", "tau-compile"),
     Code("TAU323", "A name in a cluster that leads nowhere", "Kueue"),
+    Code("TAU324", "A pod label that a controller writes itself", "Kueue"),
+    Code("TAU325", "A namespace that Kueue does not manage", "Kueue"),
+    Code("TAU326", "A link that leads out of the repository", "tau-compile"),
+    Code("TAU327", "An overlay or template that is no file that can be read", "tau-compile"),
+    Code("TAU325", "A priority tier beside a priority class", "tau-compile"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),
@@ -178,6 +184,9 @@ _ALL = (
     Code("TAU503", "A priority class that the cluster does not have", "Kueue"),
     Code("TAU504", "A placement that no topology of the queue offers", "Kueue"),
     Code("TAU505", "More GPUs in a pod than a node has", "Kubernetes"),
+    Code("TAU506", "GPUs that the queue does not have", "Kueue"),
+    Code("TAU507", "A Job for other clusters on a Kubernetes that cannot hand it on", "Kueue"),
+    Code("TAU508", "A node label that no flavor of the queue has", "Kueue"),
     Code("TAU510", "A run without a queue label", "Kueue"),
     # --- 6xx KubeRay
     Code("TAU601", "Name too long for a RayJob and what KubeRay derives from it", "KubeRay"),
@@ -226,6 +235,7 @@ _ALL = (
     Code("TAU901", "GPUs without a process", "tau-compile"),
     Code("TAU902", "A GPU class and no GPUs", "tau-compile"),
     Code("TAU903", "A setting without effect", "tau-compile"),
+    Code("TAU910", "A version that nothing was proved for", "tau-compile"),
 )
 
 CODES: dict[str, Code] = {code.id: code for code in _ALL}

@@ -15,7 +15,7 @@ from tau_compile.policy.overlays import Loaded, load
 from tau_compile.policy.resolve import resolve
 from tau_compile.runs.identity import run_id
 from tau_compile.workload.build import build
-from tau_compile.workload.code import CodeBundle, entry_kind
+from tau_compile.workload.code import CodeBundle, entry_kind, python_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -155,11 +155,14 @@ def _command(workload: Workload, bundle: CodeBundle | None, said: list[Diagnosti
     program = workload.program
     if not program.entrypoint:
         return []
+    if workload.source is not None and program.launcher in ("torchrun", "ray-tune"):
+        said += python_only(program.entrypoint, program.launcher, program.entrypoint_span)
     if program.launcher == "ray-tune":
         start = ["python3", "/tau/bin/tune_driver.py"]
     elif workload.source is not None:
         file = f"/tau/source/{program.entrypoint}"
-        start = ["python3", file] if file.endswith(".py") else [file]
+        python = file.endswith(".py") or (program.launcher_given and program.launcher == "python")
+        start = ["python3", file] if python else [file]
     else:
         start = []
     if bundle is not None and bundle.entrypoint is not None:

@@ -13,6 +13,7 @@ from tau_compile.runs.identity import intent_digest, project
 from tau_compile.schema import store
 from tau_compile.schema.check import check
 from tau_compile.schema.coerce import read_as
+from tau_compile.source.blanks import without_blanks
 from tau_compile.source.forms import Canonical, to_canonical
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find, find_entry
 from tau_compile.source.reader import read
@@ -85,6 +86,7 @@ def read_document(path: str, data: bytes, said: list[Diagnostic]) -> Canonical |
             )
         )
         return None
+    node = without_blanks(node, said)
     found = check(node, store.tau(), file_kind="tau.yaml").diagnostics
     said += found
     canonical = to_canonical(node)

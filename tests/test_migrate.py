@@ -79,18 +79,21 @@ runtime:
 """
 
 
+KEPT = [
+    "        OCT: 010\n",
+    "        WORD: yes\n",
+    "        U: 1_000\n",
+    "        Q: 'single'\n",
+    '        D: "dou\\"ble"\n',
+    "    - torch # first\n",
+    "            # no comment\n",
+]
+
+
 def test_comments_order_quotes_and_spelling_stay() -> None:
     result = migrated(COMMENTED)
     assert comments(result) == comments(COMMENTED)
-    for line in (
-        "        OCT: 010\n",
-        "        WORD: yes\n",
-        "        U: 1_000\n",
-        "        Q: 'single'\n",
-        '        D: "dou\\"ble"\n',
-        "    - torch # first\n",
-        "            # no comment\n",
-    ):
+    for line in KEPT:
         assert line in result
     assert result.index("# the container") < result.index("runtime:")
     assert result.index("# one GPU each") < result.index("gpus: 1")
@@ -108,26 +111,34 @@ def test_the_result_is_canonical_and_means_the_same() -> None:
     assert dump_all(first.objects) == dump_all(second.objects)
 
 
+JOB = f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\n"
+RAYJOB = f"name: a\nengine: rayjob\nscript: train.py\nimage: {RAY}\n"
 DIRECT = {
-    "volumes": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nstorage:\n  volumes: # all of them\n  - s=pvc:sets # data\n  - o=pvc:out\n  mounts: ['s:/sets:ro', 'o:/out']\n",
-    "one-volume": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nstorage:\n  # the claim\n  volumes: [s=pvc:sets]\n",
-    "maps-as-mounts": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nstorage:\n  mounts:\n  # sets\n  - {{name: s, mountPath: /s, pvc: c}} # why\n",
-    "spellings": f"name: a\nrun: {{name: b, script: train.py}}\nengine: job\nscript: other.py\nimage: x\nruntime: {{image: {IMAGE}}}\ncompute: {{gpus: 0}}\nworkflow: {{smoke_pairs: 3}}\n",
-    "kinds": f"name: a\nengine: ray\nrun: {{workload_kind: ray-train, engine: rayjob}}\nworkflow: {{workload_kind: rayjob}}\ncompute: {{workload_kind: ray}}\nscript: train.py\nimage: {RAY}\n",
+    "volumes": JOB
+    + "storage:\n  volumes: # all of them\n  - s=pvc:sets # data\n  - o=pvc:out\n  mounts: ['s:/sets:ro', 'o:/out']\n",
+    "one-volume": JOB + "storage:\n  # the claim\n  volumes: [s=pvc:sets]\n",
+    "maps-as-mounts": JOB + "storage:\n  mounts:\n  # sets\n  - {name: s, mountPath: /s, pvc: c} # why\n",
+    "spellings": f"name: a\nrun: {{name: b, script: train.py}}\nengine: job\nscript: other.py\nimage: x\n"
+    f"runtime: {{image: {IMAGE}}}\ncompute: {{gpus: 0}}\nworkflow: {{smoke_pairs: 3}}\n",
+    "kinds": f"name: a\nengine: ray\nrun: {{workload_kind: ray-train, engine: rayjob}}\nworkflow: {{workload_kind: rayjob}}\n"
+    f"compute: {{workload_kind: ray}}\nscript: train.py\nimage: {RAY}\n",
     "implied": f"name: a\nscript: train.py\nimage: {RAY}\nexecution: {{launcher: ray-train}}\n",
-    "version": f"schema_version: 1 # old\nengine: job\nname: a\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\n",
-    "older-words": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\npolicy: {{priority: normal}}\nexperiment: {{title: t}}\n",
-    "result-claim": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nstorage: {{result_pvc: c, data_pvc: c, checkpoint: x}}\n",
-    "anchors": f"name: a\nengine: job\nscript: train.py\nimage: &i {IMAGE}\ncompute: {{gpus: 0}}\nmodel: {{base: *i}}\n",
-    "merge": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nruntime:\n  env: &e {{A: '1'}}\n  env_secret: {{B: 's:k'}}\nresource_naming: {{prefix: p}}\n",
-    "flow": f'{{"name": "a", "engine": "job", "script": "train.py", "image": "{IMAGE}", "compute": {{"gpus": 0, "cpu_request": "4"}}}}',
-    "unused-size": f"name: a\nengine: rayjob\nscript: train.py\nimage: {RAY}\ncompute:\n  cpu_request: 4 # for whom?\n  head_cpu_request: 1\n  worker_cpu_request: 2\n",
-    "unicode": f"name: a # größe 😀\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nmodel: {{name: 名前, base: \"\\x9b\\u2028\"}}\n",
-    "crlf": f"name: a # one\r\nengine: job\r\nscript: train.py\r\nimage: {IMAGE}\r\ncompute: {{gpus: 0}}\r\n",
-    "bom": f"\ufeffname: a # one\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\n",
-    "folded": f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 0}}\nmodel:\n  name: >-\n    one\n    two\n  task: a\n    b\n",
-    "canonical-older-words": f"schema_version: 1\nname: a\nrun: {{script: train.py, workload_kind: ray}} # kind\nruntime: {{image: {RAY}}}\npolicy:\n  # tier\n  priority: default # as ever\n",
-}  # fmt: skip
+    "version": "schema_version: 1 # old\n" + JOB,
+    "older-words": JOB + "policy: {priority: normal}\nexperiment: {title: t}\n",
+    "result-claim": JOB + "storage: {result_pvc: c, data_pvc: c, checkpoint: x}\n",
+    "anchors": JOB.replace("image: ", "image: &i ") + "model: {base: *i}\n",
+    "merge": JOB + "runtime:\n  env: &e {A: '1'}\n  env_secret: {B: 's:k'}\nresource_naming: {prefix: p}\n",
+    "flow": f'{{"name": "a", "engine": "job", "script": "train.py", "image": "{IMAGE}",'
+    ' "compute": {"gpus": 0, "cpu_request": "4"}}',
+    "unused-size": RAYJOB
+    + "compute:\n  cpu_request: 4 # for whom?\n  head_cpu_request: 1\n  worker_cpu_request: 2\n",
+    "unicode": JOB + 'model: {name: 名前, base: "\\x9b\\u2028"} # größe 😀\n',
+    "crlf": (JOB + "model: {name: a} # one\n").replace("\n", "\r\n"),
+    "bom": "\ufeff" + JOB + "# one\n",
+    "folded": JOB + "model:\n  name: >-\n    one\n    two\n  task: a\n    b\n",
+    "canonical-older-words": "schema_version: 1\nname: a\nrun: {script: train.py, workload_kind: ray} # kind\n"
+    f"runtime: {{image: {RAY}}}\npolicy:\n  # tier\n  priority: default # as ever\n",
+}
 
 
 @pytest.mark.parametrize("text", DIRECT.values(), ids=DIRECT)
@@ -143,13 +154,15 @@ def test_every_corner_of_the_direct_form(text: str) -> None:
 def test_indentation_is_kept() -> None:
     for step, dash in ((2, 0), (2, 2), (4, 0), (4, 2), (4, 4)):
         pad, item = " " * step, " " * dash
-        text = f"name: a\nengine: job\nscript: t.py\nimage: i\ncompute:\n{pad}gpus: 0\nmodel:\n{pad}tags:\n{pad}{item}- a\n{pad}{item}- b\n{pad}name: m\n"
-        assert f"model:\n{pad}tags:\n{pad}{item}- a\n{pad}{item}- b\n{pad}name: m\n" in migrated(text)
+        model = f"model:\n{pad}tags:\n{pad}{item}- a\n{pad}{item}- b\n{pad}name: m\n"
+        text = f"name: a\nengine: job\nscript: t.py\nimage: i\ncompute:\n{pad}gpus: 0\n{model}"
+        assert model in migrated(text)
 
 
 LINES = [
     "name: a", "engine: rayjob", "script: train.py", "image: x:1", "run: {smoke_pairs: 2}", "experiment: {title: t, group: g}",
-    "compute:\n  gpus_per_worker: 1\n  cpu_request: 4\n  head_memory_request: 4Gi", "runtime:\n  env:\n    A: 010\n    B: 'x'\n  pip: [torch]",
+    "compute:\n  gpus_per_worker: 1\n  cpu_request: 4\n  head_memory_request: 4Gi",
+    "runtime:\n  env:\n    A: 010\n    B: 'x'\n  pip: [torch]",
     "storage:\n  data_pvc: c\n  checkpoint: last", "policy: {priority: normal}", "model:\n  tags:\n  - a\n  - b",
 ]  # fmt: skip
 

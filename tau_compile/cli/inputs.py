@@ -11,6 +11,7 @@ import click
 from tau_compile.compiler import Repository
 from tau_compile.diagnostics import has_errors
 from tau_compile.source import project
+from tau_compile.source.files import read_inside, read_regular, reason
 from tau_compile.source.settings import Settings, load
 from tau_compile.workload.code import DiskTree
 
@@ -19,43 +20,50 @@ if TYPE_CHECKING:
 
     from tau_compile.diagnostics import Diagnostic
 
-MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
-
 
 class Inputs:
     """One repository on disk, and the bytes that were read from it, for excerpts in messages."""
 
-    def __init__(self, start: str) -> None:
+    def __init__(self, start: str, format: str = "text") -> None:
         self.root = project.root_of(start)
-        self.settings = self._settings()
-        overlays = project.overlay_files(self.root)
-        packaged = project.packaged_overlays()
+        self.settings = self._settings(format)
         templates = project.own_templates(self.root, project.KNOWN_TEMPLATES)
-        self.sources = {file.path: file.data for file in (*packaged, *overlays)}
-        self.sources |= {f"templates/{name}": text.encode() for name, text in templates.items()}
-        self.repository = Repository(overlays, packaged, DiskTree(self.root), templates)
+        # A template that cannot be read stops everything, as an overlay does.
+        overlays = [*project.overlay_files(self.root), *(file for file in templates if file.problem)]
+        packaged = project.packaged_overlays()
+        self.sources = {f.path: f.data for f in (*packaged, *overlays, *templates) if not f.problem}
+        texts = {
+            f.path.removeprefix(f"{project.TEMPLATES}/"): f.data.decode("utf-8", "replace")
+            for f in templates
+            if not f.problem
+        }
+        self.repository = Repository(overlays, packaged, DiskTree(self.root), texts)
 
-    def _settings(self) -> Settings:
+    def _settings(self, format: str) -> Settings:
         """The project file; when it is wrong nothing can be said about the rest: exit 2."""
-        path = os.path.join(self.root, project.PROJECT_FILE)
-        if not os.path.isfile(path):
+        if not os.path.lexists(os.path.join(self.root, project.PROJECT_FILE)):
             return Settings()
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES)
+        data = read_inside(self.root, project.PROJECT_FILE)
+        if not isinstance(data, bytes):
+            show([data], {}, format)
+            raise SystemExit(2)
         loaded = load(project.PROJECT_FILE, data)
         if loaded.settings is None:
-            show(loaded.diagnostics, {project.PROJECT_FILE: data}, "text")
+            show(loaded.diagnostics, {project.PROJECT_FILE: data}, format)
             raise SystemExit(2)
         return loaded.settings
+
+    def name_of(self, path: str) -> str:
+        """A path on the command line, counted from the root."""
+        return os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
 
     def read(self, path: str) -> tuple[str, bytes]:
         """(path from the root, content) of one file given on the command line."""
         try:
-            with open(path, "rb") as file:
-                data = file.read(MAX_BYTES)
+            data = read_regular(path)
         except OSError as problem:
-            raise click.UsageError(f"{path}: {problem.strerror or problem}") from None
-        name = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+            raise click.UsageError(f"{path} cannot be read: {reason(problem)}") from None
+        name = self.name_of(path)
         self.sources[name] = data
         return name, data
 

@@ -26,7 +26,7 @@ def command(file: str, workspace: str, format: str) -> None:
     from tau_compile.compiler import compile_file
     from tau_compile.diagnostics import has_errors
 
-    inputs = Inputs(file)
+    inputs = Inputs(file, format)
     name, data = inputs.read(file)
     compiled = compile_file(inputs.repository, name, data, workspace)
     if format == "json":

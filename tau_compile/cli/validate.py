@@ -36,15 +36,16 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     sources: dict[str, bytes] = {}
     repositories: dict[str, Inputs] = {}
     count = 0
-    for path in _files(paths):
+    for path in _files(paths, format):
         root = _root(path)
-        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path))
-        name, data = inputs.read(path)
-        sources.update(inputs.sources)
+        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format))
         count += 1
-        if _is_overlay(name):
+        if _is_overlay(inputs.name_of(path)):
+            sources.update(inputs.sources)
             said += inputs.repository.overlays.diagnostics
         else:
+            name, data = inputs.read(path)
+            sources.update(inputs.sources)
             said += compile_file(inputs.repository, name, data, workspace).diagnostics
     code = show(said, sources, format)
     if format == "text":
@@ -52,7 +53,7 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     sys.exit(code)
 
 
-def _files(paths: tuple[str, ...]) -> list[str]:
+def _files(paths: tuple[str, ...], format: str) -> list[str]:
     from tau_compile.source.project import PROJECT_FILE, root_of, workload_files
 
     found: list[str] = []
@@ -62,8 +63,8 @@ def _files(paths: tuple[str, ...]) -> list[str]:
             continue
         root = root_of(path)
         patterns = [*_OVERLAYS, *EVERY]
-        if not paths and os.path.isfile(os.path.join(root, PROJECT_FILE)):
-            path, patterns = root, [*_OVERLAYS, *Inputs(root).settings.include]
+        if not paths and os.path.lexists(os.path.join(root, PROJECT_FILE)):
+            path, patterns = root, [*_OVERLAYS, *Inputs(root, format).settings.include]
         names = workload_files(root, os.path.abspath(path), patterns)
         found += [os.path.relpath(os.path.join(root, name)) for name in names]
     if not found:

@@ -108,14 +108,14 @@ class Writer:
         self.recover()
         survey = Survey(self._disk, change.writes, change.deletes)
         _refuse(survey.problems)
-        from hashlib import sha256
-
         same: dict[str, bool | None] = {}
         news: dict[str, str] = {}
         for path in sorted(change.writes):
             content = change.writes[path]  # one after the other: all together may be more than fits into memory
             same[path] = survey.same(path, content)
             if not same[path]:
+                from hashlib import sha256
+
                 news[path] = sha256(content).hexdigest()
         written = list(news)
         olds = {path: survey.digest(path) or "" for path in written if same[path] is False}

@@ -38,6 +38,7 @@ class Flavor(NamedTuple):
 
     name: str
     gpu_class: str
+    node_labels: tuple[tuple[str, str], ...]
     taints: tuple[Taint, ...]
     topology: str
     span: Span
@@ -113,6 +114,7 @@ class Workspace(NamedTuple):
     pod_labels: tuple[tuple[str, str], ...]
     formerly: tuple[str, ...]
     defaults: Mapping | None
+    queue_span: Span | None = None
 
 
 class Profile(NamedTuple):
@@ -133,6 +135,8 @@ class Profile(NamedTuple):
     pod_priority: str
     no_priorities: bool
     defaults: Mapping | None
+    queue_span: Span | None = None
+    priority_span: Span | None = None
 
 
 class Overlays(NamedTuple):

@@ -8,6 +8,12 @@ from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.named import NamedTuple
 from tau_compile.policy import taugrid
 from tau_compile.policy.former import taken
+from tau_compile.policy.limits import (
+    cluster_limits,
+    default_limits,
+    profile_limits,
+    workspace_limits,
+)
 from tau_compile.policy.model import (
     Cluster,
     Flavor,
@@ -53,10 +59,11 @@ Document = Platform | Cluster | Workspace | Profile
 
 
 class SourceFile(NamedTuple):
-    """One input file: the path shown to people, and its bytes."""
+    """One input file: the path shown to people, and its bytes; or why there are none."""
 
     path: str
     data: bytes
+    problem: Diagnostic | None = None
 
 
 class Loaded(NamedTuple):
@@ -75,8 +82,8 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
     _unique(documents, said)
     said += taken([d for d in documents if isinstance(d, Workspace)])
     present = {type(document) for document in documents}
-    for file in defaults:
-        documents += [d for d in _documents(file, said) if type(d) not in present]
+    built_in = [document for file in defaults for document in _documents(file, said)]
+    documents += [document for document in built_in if type(document) not in present]
     platforms = [d for d in documents if isinstance(d, Platform)]
     for extra in platforms[1:]:
         said.append(
@@ -91,12 +98,21 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
     if any(d.severity == "error" for d in said):
         return Loaded(None, tuple(said))
     overlays = Overlays(
-        platforms[0],
+        _filled(platforms[0], next((d for d in built_in if isinstance(d, Platform)), platforms[0])),
         tuple(d for d in documents if isinstance(d, Cluster)),
         tuple(d for d in documents if isinstance(d, Workspace)),
         tuple(d for d in documents if isinstance(d, Profile)),
     )
     return Loaded(overlays, tuple(said))
+
+
+def _filled(platform: Platform, built_in: Platform) -> Platform:
+    """A repository's Platform; what it does not say under ``ray`` is as in the packaged one."""
+    return platform._replace(
+        ray_image=platform.ray_image or built_in.ray_image,
+        ray_cpu_image=platform.ray_cpu_image or built_in.ray_cpu_image,
+        submission_mode=platform.submission_mode or built_in.submission_mode or "K8sJobMode",
+    )
 
 
 def _unique(documents: list[Document], said: list[Diagnostic]) -> None:
@@ -117,6 +133,9 @@ def _unique(documents: list[Document], said: list[Diagnostic]) -> None:
 
 
 def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
+    if file.problem is not None:
+        said.append(file.problem)
+        return []
     result = read(file.data, file.path)
     said += result.diagnostics
     node = result.node
@@ -129,7 +148,11 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     kind = node.get("kind")
     word = kind.text if isinstance(kind, Scalar) else ""
     if word in taugrid.KINDS:
-        return list(taugrid.convert(node, word, said))
+        converted: list[Document] = list(taugrid.convert(node, word, said))
+        for document in converted:
+            if isinstance(document, Workspace):
+                said += workspace_limits(document, node)
+        return converted
     if word not in KINDS:
         close = nearest(word, [*KINDS, *taugrid.KINDS])
         said.append(
@@ -148,6 +171,11 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     built = _build(word, checked.data, node, said)
     if isinstance(built, Cluster):
         said += cluster_references(built)
+        said += cluster_limits(built, node)
+    elif isinstance(built, Workspace):
+        said += workspace_limits(built, node)
+    elif isinstance(built, Profile) and built.defaults is not None:
+        said += profile_limits(built, built.defaults)
     return [built]
 
 
@@ -161,7 +189,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             span,
             ray.get("image", ""),
             ray.get("cpuImage", ""),
-            ray.get("submissionMode", "K8sJobMode"),
+            ray.get("submissionMode", ""),
             defaults,
         )
     if kind == "Workspace":
@@ -178,13 +206,14 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             tuple(sorted(data.get("podLabels", {}).items())),
             tuple(data.get("formerly", ())),
             defaults,
+            _span_at(node, "queue"),
         )
     if kind == "Profile":
-        return profile(data, name, span, defaults)
+        return profile(data, name, node, span, defaults)
     return _cluster(data, name, node, span, defaults)
 
 
-def profile(data: dict[str, Any], name: str, span: Span, defaults: Mapping | None) -> Profile:
+def profile(data: dict[str, Any], name: str, node: Mapping, span: Span, defaults: Mapping | None) -> Profile:
     """A Profile from checked data; TauGrid's workloadProfile has the same fields."""
     scope, classes = data.get("applicability", {}), data.get("priorities", {})
     return Profile(
@@ -203,6 +232,8 @@ def profile(data: dict[str, Any], name: str, span: Span, defaults: Mapping | Non
         classes.get("podPriorityClassName", ""),
         data.get("disableDefaultPriorities", False),
         defaults,
+        _span_at(node, "defaultLocalQueue"),
+        _span_at(node, "priorities.workloadPriorityClassName"),
     )
 
 
@@ -230,6 +261,7 @@ def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, default
             Flavor(
                 f["name"],
                 f.get("gpuClass", ""),
+                tuple(sorted(f.get("nodeLabels", {}).items())),
                 _taints(f.get("taints", ())),
                 f.get("topology", ""),
                 _item_span(node, "flavors", place),
@@ -279,12 +311,18 @@ def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
                     "it belongs to one workload: set it in the workload's tau.yaml",
                 )
             )
+    said += default_limits(canonical.node)
     return canonical.node
 
 
 def _name_span(node: Mapping) -> Span:
     name = find(node, "metadata.name")
     return name.span if name else node.span
+
+
+def _span_at(node: Mapping, path: str) -> Span | None:
+    found = find(node, path)
+    return found.span if found else None
 
 
 def _item_span(node: Mapping, section: str, place: int) -> Span:

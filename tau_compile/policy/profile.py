@@ -18,6 +18,7 @@ OLDER_PLACEMENTS = {
     "single-node-nvlink": "same-host",
     "multi-node-nccl": "same-network-domain",
 }
+_CLASSES = ("workload_priority_class", "pod_priority_class")
 REFUSED_BESIDE_PROFILE = ("shape", "gpu_class", "node_selector", "clear_node_selector")
 
 
@@ -49,7 +50,7 @@ def fixed_values(profile: Profile, document: Mapping) -> dict[str, str]:
 
 
 def layer(profile: Profile, document: Mapping) -> Mapping:
-    """The profile's fixed values, over its own ``defaults``, as a partial canonical tree."""
+    """The profile's fixed values, without its ``defaults``, as a partial canonical tree."""
     tier = find(document, "policy.priority_tier")
     replaced = (
         isinstance(tier, Scalar) and tier.text == "priority"
@@ -57,23 +58,17 @@ def layer(profile: Profile, document: Mapping) -> Mapping:
     sections: dict[str, list[Entry]] = {}
     for path, value in fixed_values(profile, document).items():
         section, _, field = path.partition(".")
-        if replaced and field in ("workload_priority_class", "pod_priority_class"):
+        if replaced and field in _CLASSES:
             continue
         plain = field in ("gpus", "workers", "nodes", "disable_default_priorities")
-        sections.setdefault(section, []).append(
-            Entry(Key(field, profile.span), Scalar(profile.span, value, plain))
-        )
-    fixed = Mapping(
+        span = profile.priority_span if field in _CLASSES and profile.priority_span else profile.span
+        sections.setdefault(section, []).append(Entry(Key(field, span), Scalar(span, value, plain)))
+    return Mapping(
         profile.span,
         tuple(
             Entry(Key(name, profile.span), Mapping(profile.span, tuple(e))) for name, e in sections.items()
         ),
     )
-    if profile.defaults is None:
-        return fixed
-    from tau_compile.policy.merge import Layer, merge
-
-    return merge([Layer("profile", profile.defaults), Layer("profile", fixed)]).node
 
 
 def unlike_profile(document: Mapping, profile: Profile, said: list[Diagnostic]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.named import NamedTuple
 from tau_compile.policy import select
+from tau_compile.policy.fit import fitting
 from tau_compile.policy.merge import Layer, Merged, merge
 from tau_compile.policy.profile import layer as profile_layer
 from tau_compile.policy.profile import placement_word, unlike_profile
@@ -61,14 +62,21 @@ def resolve(
     profile = select.profile(overlays, merge([*below, top]).node, space.namespace, said)
     if profile is None and len(said) > before:
         return None
+    if profile is not None and profile.defaults is not None:
+        below.append(Layer(f"profile `{profile.name}`", profile.defaults))
+    below = fitting(below, document)
     if profile is not None:
         document = without_implied(document, "compute.gpus")  # the profile says how many
         top = Layer("tau.yaml", document)
-        below.append(Layer(f"profile `{profile.name}`", profile_layer(profile, document)))
+        fixed = Layer(f"profile `{profile.name}`", profile_layer(profile, document))
+        if profile.defaults is not None:
+            below[-1] = fixed._replace(node=merge([below[-1], fixed]).node)
+        else:
+            below.append(fixed)
         unlike_profile(document, profile, said)
     merged = merge([*below, top])
     queue = _queue(merged.node, document, space, cluster, profile, said)
-    workload, pod = _priorities(merged.node, cluster, profile, said)
+    workload, pod = _priorities(merged.node, document, cluster, profile, said)
     return Resolved(document, merged, overlays.platform, cluster, space, profile, queue, workload, pod)
 
 
@@ -114,28 +122,32 @@ def _queue(
         {name for q in cluster.queues for namespace, name in q.local_queues if namespace == space.namespace}
     )
     if cluster.queues and given not in known:
-        owner_span = profile.span if profile and profile.queue else space.span
+        owner = profile if profile and profile.queue else space
         close = nearest(given, known)
+        cure = (
+            f"did you mean `{close}`?"
+            if close
+            else (
+                f"LocalQueues of that namespace: {', '.join(known)}"
+                if known
+                else "list the LocalQueue under `queues` of the cluster"
+            )
+        )
         said.append(
             error(
                 "TAU501",
                 f"cluster `{cluster.name}` has no LocalQueue `{given}` in namespace `{space.namespace}`: "
                 "the workload would wait for ever",  # K38
-                asked.span if isinstance(asked, Scalar) else owner_span,
-                f"did you mean `{close}`?"
-                if close
-                else (
-                    f"LocalQueues of that namespace: {', '.join(known)}"
-                    if known
-                    else "ask the platform team to list the LocalQueue under `queues` of the cluster"
-                ),
+                owner.queue_span or owner.span,
+                f"for the platform team: {cure}",
+                (Related(asked.span, "the workload asks for it too"),) if isinstance(asked, Scalar) else (),
             )
         )
     return given
 
 
 def _priorities(
-    merged: Mapping, cluster: Cluster, profile: Profile | None, said: list[Diagnostic]
+    merged: Mapping, document: Mapping, cluster: Cluster, profile: Profile | None, said: list[Diagnostic]
 ) -> tuple[str, str]:
     workload, pod = find(merged, "policy.workload_priority_class"), find(merged, "policy.pod_priority_class")
     tier, off = find(merged, "policy.priority_tier"), find(merged, "policy.disable_default_priorities")
@@ -155,6 +167,19 @@ def _priorities(
             )
         )
     known = {p.name for p in cluster.priority_classes}
+    own = [node for node in named if node.span.file == merged.span.file]
+    if own and tier is not None and tier.span.file == merged.span.file:
+        said.append(
+            error(
+                "TAU325",
+                f"`{spelled(merged, 'policy.priority_tier')}` would replace the priority class that is given beside it",
+                tier.span,
+                "keep one of the two",
+                (Related(own[0].span, "the priority class"),),
+            )
+        )
+    if own:
+        tier = None  # a class of the workload's own wins over a tier of the platform
     if not disabled and isinstance(tier, Scalar) and not (profile and tier.text == "default"):
         match = next((p.name for p in cluster.priority_classes if p.tier == tier.text), "")
         if match:
@@ -165,25 +190,33 @@ def _priorities(
                     "TAU502",
                     f"cluster `{cluster.name}` has no priority class for the tier `priority`",
                     tier.span,
-                    f"remove `{spelled(merged, 'policy.priority_tier')}`, or ask the platform team for a priority class with "
-                    "`tier: priority`",
+                    "for the platform team: add a priority class with `tier: priority` to the cluster"
+                    if tier.span.file != document.span.file
+                    else f"remove `{spelled(merged, 'policy.priority_tier')}`, or ask the platform team for a priority class "
+                    "with `tier: priority`",
                 )
             )
     for node in named:
         if node.text not in known:
             close = nearest(node.text, known)
+            theirs = node.span.file != document.span.file
             said.append(
                 error(
                     "TAU503",
                     f"cluster `{cluster.name}` has no priority class `{node.text}`: the workload would never "
                     "be queued",  # K62
                     node.span,
-                    f"did you mean `{close}`?"
-                    if close
-                    else (
-                        f"known: {', '.join(sorted(known))}"
-                        if known
-                        else "remove it; the platform team lists the classes of a cluster under `priorityClasses`"
+                    "for the platform team: " * theirs
+                    + (
+                        f"did you mean `{close}`?"
+                        if close
+                        else (
+                            f"known: {', '.join(sorted(known))}"
+                            if known
+                            else "list the class under `priorityClasses` of the cluster"
+                            if theirs
+                            else "remove it; the platform team lists the classes of a cluster under `priorityClasses`"
+                        )
                     ),
                 )
             )

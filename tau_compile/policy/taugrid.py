@@ -65,7 +65,7 @@ def _cluster(node: Mapping, spec: Mapping, name: str, said: list[Diagnostic]) ->
         checked = check(_as_profile(item, found), store.overlay("Profile"), file_kind="Profile")
         said += checked.diagnostics
         if not any(d.severity == "error" for d in checked.diagnostics):
-            profiles.append(profile(checked.data, found.text, found.span, None))
+            profiles.append(profile(checked.data, found.text, item, found.span, None))
     classes = {c for p in profiles for c in (p.workload_priority, p.pod_priority) if c}
     yield Cluster(
         name,
@@ -100,6 +100,7 @@ def _workspace(node: Mapping, spec: Mapping, name: str) -> Workspace:
     def text(path: str) -> str:
         return _text(find(spec, path))
 
+    queue = spec.get("queue")
     identity = text("workloadIdentity.serviceAccountName")
     return Workspace(
         name,
@@ -114,6 +115,7 @@ def _workspace(node: Mapping, spec: Mapping, name: str) -> Workspace:
         (("azure.workload.identity/use", "true"),) if identity else (),
         (),
         _workspace_defaults(spec),
+        queue.span if queue else None,
     )
 
 

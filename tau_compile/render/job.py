@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tau_compile.policy.resolve import placement
 from tau_compile.render import pods
 from tau_compile.render.environment import job_env
 from tau_compile.render.literal import kube_literal
@@ -24,7 +25,7 @@ def context(run: Run) -> dict[str, Any]:
             annotations=dict([workload.topology]) if workload.topology else {},
             subdomain=run.peers if nodes > 1 else "",
             node_selector=dict(workload.node_selector),
-            affinity=_apart(run) if nodes > 1 and not _whole_node(run) else {},
+            affinity=_apart(run) if nodes > 1 and not _whole_node(run) and not _together(run) else {},
             tolerations=pods.tolerations(workload.tolerations),
             **_content(run),
         ),
@@ -56,6 +57,11 @@ def _whole_node(run: Run) -> bool:
     """Whether each pod takes all GPUs of a node, so that two never share one."""
     known = run.resolved.cluster.gpu_class(run.workload.gpu.gpu_class)
     return known is not None and known.gpus_per_node == run.workload.gpu.number
+
+
+def _together(run: Run) -> bool:
+    """Whether all pods were asked onto one node."""
+    return placement(run.resolved.merged.node) == "same-host"
 
 
 def _apart(run: Run) -> dict[str, Any]:

@@ -71,7 +71,11 @@ SHAPES = (
         ("AccountKey=", "SharedAccessKey="),
         r"(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/]{40})",
     ),
-    Shape("an Azure signature", ("sig=",), r"[?&]sig=(?P<secret>[A-Za-z0-9%+/]{30})"),
+    Shape(
+        "an Azure signature",
+        ("sig=",),
+        r"(?:[?&]sig=|(?<![A-Za-z0-9])sig=(?=[A-Za-z0-9%+/=]{30,120}&s[a-z]=))(?P<secret>[A-Za-z0-9%+/]{30})",
+    ),
     Shape(
         "a private key",
         ("PRIVATE KEY",),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
 from tau_compile.named import NamedTuple
+from tau_compile.source.blanks import is_blank, is_null
 from tau_compile.source.env import fold_env
 from tau_compile.source.fields import Fields
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
@@ -77,10 +78,9 @@ class Canonical(NamedTuple):
 def form_of(node: Mapping) -> Form:
     """Which form a document is in (taugrid-config 1.1): the file name never decides."""
     version = node.get("schema_version")
-    if version is None or _is_null(version):
+    if version is None or is_null(version):
         return "direct"
-    engines = (node.get("engine"), find(node, "run.engine"))
-    if any(engine is not None and not _is_null(engine) for engine in engines):
+    if not (is_blank(node.get("engine")) and is_blank(find(node, "run.engine"))):
         return "direct"
     return "canonical"
 
@@ -135,10 +135,6 @@ def _result(fields: Fields, form: Form, said: list[Diagnostic]) -> Canonical:
     return Canonical(
         fields.build(), form, tuple(fields.moves), tuple(fields.added), tuple(fields.dropped), tuple(said)
     )
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.plain and node.text in ("", "~", "null", "Null", "NULL")
 
 
 def _merge_spellings(fields: Fields, target: str, spellings: tuple[str, ...], said: list[Diagnostic]) -> None:
@@ -364,7 +360,23 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
         )
         for name in unused
     )
-    fields.replace("storage.mounts", Sequence(mounts.span, found))
+    _data_mount(fields, Sequence(mounts.span, found))
+
+
+def _data_mount(fields: Fields, mounts: Sequence) -> None:
+    """A claim that is mounted at exactly /data is the canonical form's ``data_pvc``."""
+    rest: list[Node] = []
+    for mount in mounts.items:
+        claim, path = find(mount, "pvc"), _text(find(mount, "mountPath"))
+        if path == "/data" and find(mount, "readOnly") is None and isinstance(claim, Scalar) \
+                and fields.get("storage.data_pvc") is None:
+            fields.replace("storage.data_pvc", claim, mount.span)
+        else:
+            rest.append(mount)
+    if rest:
+        fields.replace("storage.mounts", Sequence(mounts.span, tuple(rest)))
+    else:
+        fields.remove("storage.mounts")
 
 
 def _canonical_mounts(mounts: Sequence, claims: dict[str, Scalar], said: list[Diagnostic]) -> list[Node]:

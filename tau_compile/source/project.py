@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from tau_compile.data import locate
 from tau_compile.policy.overlays import SourceFile
+from tau_compile.source.files import read_inside, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROJECT_FILE = "tau-compile.yaml"
 OVERLAYS = "overlays"
+TEMPLATES = "templates"
 OVERLAY_FOLDERS = ("", "clusters", "workspaces", "profiles")
 MAX_FILES = 2000
 # Templates that a repository may replace with its own.
@@ -39,7 +41,7 @@ def root_of(path: str) -> str:
     overlays = top = ""
     folder = start
     while True:
-        if os.path.isfile(os.path.join(folder, PROJECT_FILE)):
+        if os.path.lexists(os.path.join(folder, PROJECT_FILE)):
             return folder
         if not overlays and any(True for _ in _overlay_paths(folder)):
             overlays = folder
@@ -55,35 +57,40 @@ def root_of(path: str) -> str:
 
 
 def overlay_files(root: str) -> list[SourceFile]:
-    """The repository's overlay documents, sorted by path; none when it has no ``overlays/``."""
-    return [SourceFile(path, _bytes(os.path.join(root, path))) for path in _overlay_paths(root)]
+    """The repository's overlay documents, sorted by path; none when it has no ``overlays/``. What cannot be read says why."""
+    return [_source(root, path) for path in _overlay_paths(root)]
+
+
+def _source(root: str, path: str) -> SourceFile:
+    found = read_inside(root, path)
+    return SourceFile(path, found) if isinstance(found, bytes) else SourceFile(path, b"", found)
 
 
 def packaged_overlays() -> list[SourceFile]:
     """The default overlays that ship with the package."""
     folder = os.path.dirname(locate(OVERLAYS))
     return [
-        SourceFile(f"built-in:{path}", _bytes(os.path.join(folder, path))) for path in _overlay_paths(folder)
+        SourceFile(f"built-in:{path}", read_regular(os.path.join(folder, path)))
+        for path in _overlay_paths(folder)
     ]
 
 
-def own_templates(root: str, known: list[str]) -> dict[str, str]:
-    """The repository's own versions of the ``known`` templates, by path below ``templates/``."""
-    folder = os.path.join(root, "templates")
-    if not os.path.isdir(folder) or os.path.samefile(folder, locate("templates")):
-        return {}
-    found = {}
-    for name in known:
-        path = os.path.join(folder, *name.split("/"))
-        if os.path.isfile(path):
-            found[name] = _bytes(path).decode("utf-8", "replace")
-    return found
+def own_templates(root: str, known: list[str]) -> list[SourceFile]:
+    """The repository's own versions of the ``known`` templates, by path from the root. What cannot be read says why."""
+    folder = os.path.join(root, TEMPLATES)
+    if not os.path.isdir(folder) or os.path.samefile(folder, locate(TEMPLATES)):
+        return []
+    return [
+        _source(root, f"{TEMPLATES}/{name}")
+        for name in known
+        if os.path.lexists(os.path.join(folder, *name.split("/")))
+    ]
 
 
 def workload_files(root: str, start: str, patterns: list[str]) -> Iterator[str]:
     """The tau.yaml files at or below ``start`` that match the project's globs, as sorted paths from the root.
 
-    Links are not followed and submodules are not entered.
+    Links are not followed, submodules are not entered, and pipes and the like are passed over.
     """
     from tau_compile.source.globs import matches
 
@@ -96,14 +103,15 @@ def workload_files(root: str, start: str, patterns: list[str]) -> Iterator[str]:
         )
         for name in files:
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if any(matches(path, pattern) for pattern in patterns) and not os.path.islink(
-                os.path.join(folder, name)
-            ):
+            full = os.path.join(folder, name)
+            if any(matches(path, pattern) for pattern in patterns) and _is_plain(full):
                 found.append(path)
     yield from sorted(found)
 
 
 def _overlay_paths(root: str) -> Iterator[str]:
+    if os.path.lexists(os.path.join(root, OVERLAYS)) and not os.path.isdir(os.path.join(root, OVERLAYS)):
+        yield OVERLAYS
     for sub in OVERLAY_FOLDERS:
         folder = os.path.join(root, OVERLAYS, sub) if sub else os.path.join(root, OVERLAYS)
         try:
@@ -111,10 +119,9 @@ def _overlay_paths(root: str) -> Iterator[str]:
         except OSError:
             continue
         for name in names[:MAX_FILES]:
-            if name.endswith(_YAML) and os.path.isfile(os.path.join(folder, name)):
+            if name.endswith(_YAML) and not name.startswith(".#"):  # an editor's lock is a link to nowhere
                 yield f"{OVERLAYS}/{sub}/{name}" if sub else f"{OVERLAYS}/{name}"
 
 
-def _bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read((1 << 20) + 1)  # the reader refuses what is larger
+def _is_plain(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)

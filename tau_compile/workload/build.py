@@ -11,10 +11,13 @@ from tau_compile.workload import compute, environment, execution, extras, metada
 from tau_compile.workload.model import Workload
 from tau_compile.workload.names import check_name
 from tau_compile.workload.rayversion import read_ray_version
+from tau_compile.workload.requirements import unusable
 from tau_compile.workload.view import View, scalar
 
 if TYPE_CHECKING:
-    from tau_compile.diagnostics import Diagnostic
+    from collections.abc import Iterator
+
+    from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.policy.resolve import Resolved
     from tau_compile.source.nodes import Node
     from tau_compile.workload.model import Kind, Program
@@ -31,12 +34,16 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
     name = _name(view, kind, count)
     stored = storage.read_storage(view, name, resolved.workspace, count if kind == "job" else 1)
     restricted = view.text("runtime.security.mode") == "restricted"
-    rdma, shm = extras.read_rdma(view, restricted, size)
+    rdma, shm = extras.read_rdma(view, restricted, size, gpu)
     flavors = placement.candidate_flavors(resolved, gpu)
+    selector = placement.read_node_selector(view, resolved, gpu)
+    placement.check_flavors(view, resolved, gpu, flavors, selector)
+    placement.check_together(view, resolved, gpu, flavors, count)
     source = storage.read_source(view)
     image = _image(view, kind, gpu.number, resolved)
     pip = _pip(view, kind, resolved.platform.submission_mode)
-    profiler = extras.read_profiler(view, kind, program, stored)
+    profiler = extras.read_profiler(view, kind, program, stored, count)
+    storage.check_checkpoints(view, kind, stored)
     _check_shipping(view, kind, program)
     _check_multikueue(view, resolved, count, kind)
     extras.read_ttl(view, kind)
@@ -53,10 +60,10 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
         head=head,
         gpu=gpu,
         tolerations=placement.read_tolerations(resolved.cluster, flavors, gpu),
-        node_selector=placement.read_node_selector(view, resolved.document, gpu),
-        topology=placement.read_topology(view, resolved, flavors),
+        node_selector=selector,
+        topology=placement.read_topology(view, resolved, flavors, gpu),
         plain=placement.read_plain(resolved),
-        env=environment.read_env(view, program.launcher == "torchrun"),
+        env=environment.read_env(view, kind, program.launcher == "torchrun"),
         pip=pip,
         working_dir=view.text("runtime.working_dir"),
         source=source,
@@ -67,7 +74,7 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
         rdma=rdma,
         profiler=profiler,
         retry=extras.read_retry(view),
-        history=storage.read_history(view, stored.output),
+        history=storage.read_history(view, stored, kind),
         restricted=restricted,
         token=view.flag("runtime.service_account_token"),
         deadline=extras.read_deadline(view, kind, resolved.platform.submission_mode),
@@ -116,6 +123,9 @@ def _pip(view: View, kind: Kind, submission_mode: str) -> tuple[str, ...]:
                 item.span,
                 "write the requirement without them",
             )
+        wrong = unusable(text)
+        if wrong:
+            view.error("TAU294", f"`{text}` {wrong[0]}", item.span, wrong[1])
         found.append(text)
     return tuple(found)
 
@@ -164,7 +174,19 @@ def _check_shipping(view: View, kind: Kind, program: Program) -> None:
 
 def _check_multikueue(view: View, resolved: Resolved, count: int, kind: Kind) -> None:
     profile = resolved.profile
-    if profile and profile.execution_target == "multiKueue" and kind == "job" and count > 1:
+    if not profile or profile.execution_target != "multiKueue" or kind != "job":
+        return
+    version = resolved.cluster.kubernetes
+    if version and tuple(int(part) for part in version.removeprefix("v").split(".")[:2]) < (1, 32):
+        view.error(
+            "TAU507",
+            f"profile `{profile.name}` hands Jobs on to other clusters, and cluster `{resolved.cluster.name}` has "
+            f"Kubernetes {version}, which can do that from 1.32",  # K157
+            view.span("run.workload_kind"),
+            "use a RayJob, or another profile",
+            (Related(profile.span, f"profile `{profile.name}`"),),
+        )
+    if count > 1:
         view.error(
             "TAU298",
             f"profile `{profile.name}` runs on other clusters, which do not get the Service that connects "
@@ -198,10 +220,32 @@ def _check_credentials(view: View) -> None:
     view.said.extend(credentials.find(literals))
     for item in view.items("runtime.pip"):
         view.said.extend(credentials.find_in_text(scalar(item), item.span, "runtime.pip"))
-    configs = view.mapping("execution.configs")
-    flags = [
-        (e.key.name, e.value.text, e.value.span)
-        for e in (configs.entries if configs else ())
-        if isinstance(e.value, Scalar)
-    ]
-    view.said.extend(credentials.find(flags, "setting"))
+    view.said.extend(credentials.find(_settings("", view.mapping("execution.configs")), "setting"))
+    searched = ("runtime.env", "runtime.pip", "execution.configs")
+    for path, node in _texts("", view.node):
+        if not path.startswith(searched):
+            view.said.extend(credentials.find_in_text(node.text, node.span, f"`{path}`"))
+
+
+def _settings(name: str, node: Node | None) -> Iterator[tuple[str, str, Span]]:
+    """(name, value, its place) of everything below a node; the items of a list have the name of the list."""
+    if isinstance(node, Scalar):
+        yield name, node.text, node.span
+    elif isinstance(node, Mapping):
+        for entry in node.entries:
+            yield from _settings(entry.key.name, entry.value)
+    elif node is not None:
+        for item in node.items:
+            yield from _settings(name, item)
+
+
+def _texts(path: str, node: Node) -> Iterator[tuple[str, Scalar]]:
+    """(dotted path, text) of everything below a node."""
+    if isinstance(node, Scalar):
+        yield path, node
+    elif isinstance(node, Mapping):
+        for entry in node.entries:
+            yield from _texts(f"{path}.{entry.key.name}" if path else entry.key.name, entry.value)
+    else:
+        for item in node.items:
+            yield from _texts(path, item)

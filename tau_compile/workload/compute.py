@@ -163,9 +163,32 @@ def read_gpus(view: View, kind: Kind, cluster: Cluster) -> Gpu:
             f"set the number of slices of each pod: `{view.call('compute.gpus')}: 1`",
         )
     if name in ("", "any"):
+        _check_any(view, cluster, profile, count)
         resource = f"nvidia.com/mig-{profile}" if profile else "nvidia.com/gpu"
         return Gpu(resource, count, name, ())
     return _classed(view, cluster, name, profile, count)
+
+
+def _check_any(view: View, cluster: Cluster, profile: str, count: int) -> None:
+    """Refuse GPUs that no class of the cluster has, where none is named."""
+    classes = cluster.gpu_classes
+    offered = sorted({word for known in classes for word in known.mig_profiles})
+    if profile and classes and profile not in offered:
+        view.error(
+            "TAU281",
+            f"no GPU class of cluster `{cluster.name}` offers the MIG profile `{profile}`",
+            view.span("compute.mig_profile"),
+            f"profiles it offers: {', '.join(offered) or 'none'}",
+        )
+    sizes = [known.gpus_per_node or 0 for known in classes]
+    if not profile and sizes and all(sizes) and count > max(sizes):
+        view.error(
+            "TAU505",
+            f"{count} GPUs in one pod, and no node of cluster `{cluster.name}` has more than {max(sizes)}: "
+            "the pod could never be placed",
+            view.span("compute.gpus"),
+            f"ask for at most {max(sizes)} here, and for more nodes or workers",
+        )
 
 
 def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) -> Gpu:
@@ -183,7 +206,7 @@ def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) 
             else (
                 f"known: {', '.join(sorted(names))}"
                 if names
-                else "write `any`; the platform team lists the classes of a cluster under `gpuClasses`"
+                else f"write `{'any' if path == 'policy.gpu_class' else f'{max(count, 1)}xany'}`; the platform team lists the classes of a cluster under `gpuClasses`"
             ),
         )
         return Gpu("nvidia.com/gpu", count, name, ())

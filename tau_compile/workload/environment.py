@@ -10,13 +10,23 @@ from tau_compile.workload.model import EnvVar
 from tau_compile.workload.view import scalar
 
 if TYPE_CHECKING:
+    from tau_compile.source.nodes import Node
+    from tau_compile.workload.model import Kind
     from tau_compile.workload.view import View
 
 VALUE_LIMIT, TOTAL_LIMIT = 64 * 1024, 128 * 1024  # bytes
+# What KubeRay refuses on a Ray cluster without these features, or sets itself (R19, R21).
+_OF_KUBERAY = (
+    "RAY_ADDRESS",
+    "RAY_ENABLE_AUTOSCALER_V2",
+    "RAY_REDIS_ADDRESS",
+    "REDIS_PASSWORD",
+    "REDIS_USERNAME",
+)
 _SET_BY_RETRY = ("TAU_RESUME_FROM", "TAU_RETRY_ATTEMPT", "TAU_RETRY_MAX", "TAU_RETRY_REASON")
 
 
-def read_env(view: View, torchrun: bool) -> tuple[EnvVar, ...]:
+def read_env(view: View, kind: Kind, torchrun: bool) -> tuple[EnvVar, ...]:
     """The user's variables, sorted by name."""
     env = view.mapping("runtime.env")
     nccl = view.flag("execution.allow_nccl_override")
@@ -25,7 +35,8 @@ def read_env(view: View, torchrun: bool) -> tuple[EnvVar, ...]:
     for entry in env.entries if env else ():
         name, value = entry.key.name, entry.value
         by_platform = entry.key.span.file != view.node.span.file
-        reason = _reserved(name, torchrun, nccl or by_platform)
+        ray = kind == "rayjob"
+        reason = _reserved(name, torchrun, nccl or by_platform) or (_of_ray(name, value) if ray else None)
         if reason:
             view.error("TAU251", f"environment variable `{name}` {reason[0]}", entry.key.span, reason[1])
         if isinstance(value, Scalar):
@@ -43,6 +54,14 @@ def read_env(view: View, torchrun: bool) -> tuple[EnvVar, ...]:
             reference = find(value, "valueFrom.secretKeyRef")
             if isinstance(reference, Mapping):
                 found.append(EnvVar(name, "", (scalar(reference.get("name")), scalar(reference.get("key")))))
+    used = any(variable.name.upper().startswith("NCCL_") for variable in found)
+    if nccl and not used and view.own("execution.allow_nccl_override"):
+        view.warning(
+            "TAU903",
+            "`execution.allow_nccl_override` has no effect: no variable is called NCCL_…",
+            view.key_span("execution.allow_nccl_override"),
+            "remove the line",
+        )
     if total > TOTAL_LIMIT:
         view.error(
             "TAU252",
@@ -51,6 +70,17 @@ def read_env(view: View, torchrun: bool) -> tuple[EnvVar, ...]:
             "put the content into files beside the entrypoint, or into run.source",
         )
     return tuple(sorted(found, key=lambda v: v.name))
+
+
+def _of_ray(name: str, value: Node) -> tuple[str, str] | None:
+    if name.upper() in _OF_KUBERAY or name.upper().startswith("KUBERAY_GEN_"):
+        return "belongs to KubeRay, which sets up the Ray cluster", "remove it"
+    if name == "PYTHONPATH" and isinstance(value, Mapping):
+        return (
+            "cannot come from a Secret on Ray: the folder of the code is put in front of its value",
+            "write the folders themselves: `runtime.env: {PYTHONPATH: FOLDER}`",
+        )
+    return None
 
 
 def _reserved(name: str, torchrun: bool, nccl: bool) -> tuple[str, str] | None:

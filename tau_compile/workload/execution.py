@@ -34,6 +34,7 @@ _OWNED = frozenset(
         "module",
         "no-python",
         "run-path",
+        "help",
     )
 )
 _TRAIN_SECTIONS = ("torch_config", "scaling_config", "failure_config")
@@ -46,7 +47,7 @@ def read_program(view: View, kind: Kind, gpus: int) -> Program:
     nodes = view.integer("execution.nodes", 1)
     entrypoint = view.text("run.entrypoint")
     _check_nodes(view, kind, launcher, nodes)
-    processes = _processes(view, launcher, gpus)
+    processes = _processes(view, kind, launcher, gpus)
     flags = _flags(view, launcher) if launcher in ("python", "torchrun") else ()
     args = flags if launcher == "python" else ()
     if view.has("run.smoke_pairs"):
@@ -106,7 +107,7 @@ def _check_nodes(view: View, kind: Kind, launcher: Launcher, nodes: int) -> None
         )
 
 
-def _processes(view: View, launcher: Launcher, gpus: int) -> int:
+def _processes(view: View, kind: Kind, launcher: Launcher, gpus: int) -> int:
     default = gpus or 1
     given = view.integer("execution.processes_per_node", default if launcher == "torchrun" else 1)
     if launcher != "torchrun":
@@ -116,6 +117,13 @@ def _processes(view: View, launcher: Launcher, gpus: int) -> int:
                 f"{given} processes on each node need torchrun",
                 view.span("execution.processes_per_node"),
                 "add `execution: {launcher: torchrun}`",
+            )
+        elif kind == "rayjob" and view.own("execution.processes_per_node"):
+            view.warning(
+                "TAU903",
+                f"`{view.name('execution.processes_per_node')}` has no effect on Ray",
+                view.key_span("execution.processes_per_node"),
+                "remove the line",
             )
         return 1
     if gpus and given > gpus:
@@ -158,10 +166,13 @@ def _flags(view: View, launcher: Launcher) -> tuple[str, ...]:
                 f'write `{name}: VALUE`, or `{name}: ""` for a flag without a value',
             )
             continue
-        if launcher == "torchrun" and name.replace("_", "-").lower() in _OWNED:
+        owned = _owned(name) if launcher == "torchrun" else ""
+        if owned:
             view.error(
                 "TAU265",
-                f"torchrun flag `{name}` is set by tau-compile",
+                f"torchrun flag `{name}` is set by tau-compile"
+                if owned == name.replace("_", "-").lower()
+                else f"torchrun would read `{name}` as the start of `{owned}`, which is set by tau-compile",
                 entry.key.span,
                 "remove it; use execution.nodes and execution.processes_per_node",
             )
@@ -179,6 +190,12 @@ def _flags(view: View, launcher: Launcher) -> tuple[str, ...]:
     return tuple(f"--{name}={flags[name]}" if flags[name] else f"--{name}" for name in sorted(flags))
 
 
+def _owned(name: str) -> str:
+    """The owned flag that torchrun would take a flag for, or "": it accepts the first letters of a flag too."""
+    short = name.replace("_", "-").lower()
+    return short if short in _OWNED else min((flag for flag in _OWNED if flag.startswith(short)), default="")
+
+
 def _flag_value(value: Scalar) -> str:
     read = resolve(value)
     if isinstance(read, bool):
@@ -190,7 +207,15 @@ def _train_config(view: View) -> str:
     configs = view.mapping("execution.configs")
     for entry in configs.entries if configs else ():
         name = entry.key.name
-        if name not in _TRAIN_SECTIONS or not isinstance(entry.value, Mapping):
+        if name in _TRAIN_SECTIONS and not isinstance(entry.value, Mapping):
+            view.error(
+                "TAU267",
+                f"`{name}` must be a mapping",
+                entry.key.span,
+                f"write its settings as keys: `{name}: {{...}}`",
+            )
+            continue
+        if name not in _TRAIN_SECTIONS:
             view.error(
                 "TAU267",
                 f"`{name}` is not a section of Ray Train",
@@ -230,6 +255,15 @@ def _tune(view: View, launcher: Launcher) -> Tune | None:
             view.span("execution.launcher"),
             "add `execution.configs`, for example `lr: [0.001, 0.01]`",
         )
+    else:
+        _check_space(view, configs, "execution.configs")
+    if view.text("storage.publish") == "staged":
+        view.error(
+            "TAU284",
+            "the trials of ray-tune write their results from every worker, so they cannot be staged in one place",
+            view.span("storage.publish"),
+            "remove `publish`",
+        )
     samples = view.integer("execution.num_samples", 1)
     concurrent = view.integer("execution.max_concurrent_trials", 1)
     trials = samples * (_points(configs) if configs else 1)
@@ -243,6 +277,21 @@ def _tune(view: View, launcher: Launcher) -> Tune | None:
     return Tune(
         metric, view.text("execution.mode", "min"), samples, concurrent, _json(configs) if configs else "{}"
     )
+
+
+def _check_space(view: View, node: Mapping, where: str) -> None:
+    """Refuse lists in which there is nothing to try."""
+    for entry in node.entries:
+        path = f"{where}.{entry.key.name}"
+        if isinstance(entry.value, Mapping):
+            _check_space(view, entry.value, path)
+        elif isinstance(entry.value, Sequence) and not entry.value.items:
+            view.error(
+                "TAU269",
+                f"`{path}` is an empty list: nothing to try",
+                entry.value.span,
+                "list the values to try, or remove the line",
+            )
 
 
 def _no_tune(view: View) -> None:

@@ -11,7 +11,7 @@ from tau_compile.workload.quantity import NANO, Quantity, parse, read_memory
 from tau_compile.workload.view import scalar
 
 if TYPE_CHECKING:
-    from tau_compile.workload.model import Kind, Program, Size, Storage
+    from tau_compile.workload.model import Gpu, Kind, Program, Size, Storage
     from tau_compile.workload.view import View
 
 _LONGEST = 10 * 365 * 24 * 3600  # ten years, in seconds: longer is a slip of the pen
@@ -75,7 +75,7 @@ def read_ttl(view: View, kind: Kind) -> None:
         )
 
 
-def read_profiler(view: View, kind: Kind, program: Program, storage: Storage) -> Profiler | None:
+def read_profiler(view: View, kind: Kind, program: Program, storage: Storage, pods: int) -> Profiler | None:
     """The profiler, when there is one."""
     if not view.has("profiler"):
         return None
@@ -97,6 +97,13 @@ def read_profiler(view: View, kind: Kind, program: Program, storage: Storage) ->
             "Ray profiles all of its workers",
             view.span("profiler.rank"),
             "write `all`, or leave it out",
+        )
+    if kind == "job" and rank.isascii() and rank.isdigit() and int(rank[:9]) >= pods:
+        view.error(
+            "TAU289",
+            f"there is no rank {rank[:9]} to profile: the Job has {pods} pod{'s' if pods > 1 else ''}",
+            view.span("profiler.rank"),
+            "write `all`, or leave it out" if pods == 1 else f"write `all`, or ranks from 0 to {pods - 1}",
         )
     if not storage.output:
         view.error(
@@ -143,7 +150,7 @@ def read_retry(view: View) -> Retry | None:
     )
 
 
-def read_rdma(view: View, restricted: bool, size: Size) -> tuple[Rdma | None, str]:
+def read_rdma(view: View, restricted: bool, size: Size, gpu: Gpu) -> tuple[Rdma | None, str]:
     """(the RDMA device, the size of /dev/shm that goes with it or "")."""
     if not view.flag("runtime.rdma.enabled"):
         for field in ("resource_name", "count", "shm_size"):
@@ -161,6 +168,13 @@ def read_rdma(view: View, restricted: bool, size: Size) -> tuple[Rdma | None, st
         view.error(
             "TAU292",
             f"`{resource}` is in a domain that belongs to Kubernetes",
+            view.span("runtime.rdma.resource_name"),
+            "write the resource of the RDMA device plugin, such as rdma/hca",
+        )
+    if resource == gpu.resource:
+        view.error(
+            "TAU292",
+            f"`{resource}` is the resource of the GPUs",
             view.span("runtime.rdma.resource_name"),
             "write the resource of the RDMA device plugin, such as rdma/hca",
         )

@@ -13,6 +13,7 @@ from tau_compile.workload.view import scalar
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
     from tau_compile.policy.model import Workspace
+    from tau_compile.workload.model import Kind
     from tau_compile.workload.view import View
 
 # Names and paths of volumes that the templates use themselves.
@@ -39,6 +40,14 @@ def read_storage(view: View, name: str, space: Workspace, pods: int) -> Storage:
             if not writable
             else "remove `publish`: several nodes write their output directly",
         )
+    elif staged and output in ("/data", *(mount.path for mount in mounts)):
+        # Publishing replaces the folder by a rename, and the root of a volume cannot be replaced.
+        view.error(
+            "TAU284",
+            f"staged publishing cannot replace `{output}`, the root of a volume",
+            view.span("storage.output" if view.has("storage.output") else "storage.publish"),
+            f"write below it, such as {output}/runs/{name}",
+        )
     checkpoint = view.text("artifacts.checkpoint")
     if checkpoint:
         _check_relative(view, "artifacts.checkpoint", checkpoint)
@@ -63,6 +72,15 @@ def read_source(view: View) -> SourceImage | None:
             f"`{path}` is below /tau, where tau-compile mounts its own files",
             view.span("run.source.path"),
             "build the image with the code in another folder, such as /workspace",
+        )
+    entrypoint = view.text("run.entrypoint")
+    parts = entrypoint.split("/")
+    if entrypoint and ("" in parts or ".." in parts or set(parts) == {"."}):
+        view.error(
+            "TAU702",
+            f"the entrypoint `{entrypoint}` is not a clean path inside `run.source`",
+            view.span("run.entrypoint"),
+            "write a relative path such as train.py, counted from `run.source.path`",
         )
     for other in ("run.working_dir", "runtime.working_dir", "workflow.extra_scripts"):
         if view.has(other):
@@ -202,6 +220,22 @@ def _output(view: View, name: str, space: Workspace, claim: str, mounts: tuple[M
     return given
 
 
+def check_checkpoints(view: View, kind: Kind, storage: Storage) -> None:
+    """Refuse checkpoints of other attempts and runs in a folder that this Job does not have."""
+    paths = ["workflow.upstream_checkpoint"]
+    if view.integer("resilience.max_retries", 0):
+        paths.append("resilience.checkpoint_path")
+    for path in paths:
+        text = view.text(path)
+        if kind == "job" and _inside(text, "/data") and not storage.data_claim:
+            view.error(
+                "TAU285",
+                f"`{view.name(path)}: {text}` is on no mounted claim",
+                view.span(path),
+                "add `storage.data_pvc` with an existing claim",
+            )
+
+
 def _durable(path: str, claim: str, mounts: tuple[Mount, ...]) -> bool:
     roots = [*(["/data"] if claim else []), *(m.path for m in mounts if not m.read_only)]
     return any(_inside(path, root) for root in roots)
@@ -212,7 +246,9 @@ def _inside(path: str, root: str) -> bool:
 
 
 def _check_relative(view: View, path: str, text: str) -> None:
-    clean = not text.startswith("/") and "\\" not in text and text == text.strip() and not _CONTROL.search(text)
+    clean = (
+        not text.startswith("/") and "\\" not in text and text == text.strip() and not _CONTROL.search(text)
+    )
     if not clean or any(part in ("", ".", "..") for part in text.split("/")):
         view.error(
             "TAU285",
@@ -222,8 +258,9 @@ def _check_relative(view: View, path: str, text: str) -> None:
         )
 
 
-def read_history(view: View, output: str) -> tuple[str, ...]:
+def read_history(view: View, storage: Storage, kind: Kind) -> tuple[str, ...]:
     """``metrics.history`` as absolute paths (taugrid-config 1.4)."""
+    output = storage.output
     found = []
     for item in view.items("metrics.history"):
         text = scalar(item)
@@ -242,6 +279,13 @@ def read_history(view: View, output: str) -> tuple[str, ...]:
                     f"`{text}` is not below /data",
                     item.span,
                     "write a path below /data, or a relative one",
+                )
+            elif kind == "job" and not storage.data_claim:
+                view.error(
+                    "TAU290",
+                    f"`{text}` is on no mounted claim",
+                    item.span,
+                    "add `storage.data_pvc` with an existing claim, or write a relative path",
                 )
             found.append(text)
         elif ".." in parts or not text:

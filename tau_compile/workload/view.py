@@ -109,6 +109,7 @@ class View:
         if span.file == self.node.span.file:
             return span, hint, related
         others = tuple(other for other in related if other.span != span)
+        hint = f"an overlay sets it: set it in this file, or pass this on to the platform team: {hint}"
         return self.node.span, hint, (Related(span, "set here"), *others)
 
     def refuse_key(

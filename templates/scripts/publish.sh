@@ -35,6 +35,11 @@ fi
 if [ -L "$output" ] || { [ -e "$output" ] && [ ! -d "$output" ]; }; then
     die 74 "$output is not a directory"
 fi
+# A volume's root cannot be renamed away. Its name stands in the fifth field; a space is written \040 there.
+place=$(cd "$output" 2>/dev/null && pwd -P | sed 's/ /\\040/g')
+if [ -n "$place" ] && cut -d ' ' -f 5 /proc/self/mountinfo 2>/dev/null | grep -qxF -e "$place"; then
+    die 74 "$output is the root of a volume; choose a folder below it"
+fi
 if [ -d "$output" ] && [ -n "$(ls -A "$output")" ]; then
     die 74 "$output is not empty and was not written by this run; choose another output, or move it away"
 fi
@@ -57,7 +62,7 @@ fi
 sync -f "$partial" 2>/dev/null || sync
 
 if [ -d "$output" ]; then
-    rmdir "$output" || die 74 "$output cannot be replaced (is it the root of a volume?)"
+    rmdir "$output" || die 74 "$output cannot be replaced"
 fi
 if ! mv "$partial" "$output" || ! published; then
     die 74 "$partial cannot be renamed to $output"

@@ -83,6 +83,17 @@ def test_unchanged_files_are_untouched(root: Path) -> None:
     assert (root / "rendered/c/a/job.yaml").lstat().st_mtime_ns != 10**18 + 1
 
 
+def test_systems_that_read_and_write_in_small_pieces(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, write = os.read, os.write
+    monkeypatch.setattr(os, "read", lambda file, size: read(file, min(size, 700)))
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:900]))
+    content = bytes(range(256)) * 20
+    assert apply(str(root), Change({"tau.yaml": content})).written == ["tau.yaml"]
+    assert files(root)["tau.yaml"] == content
+    assert apply(str(root), Change({"tau.yaml": content})).unchanged == ["tau.yaml"]
+    assert apply(str(root), Change({"tau.yaml": content[:-1] + b"!"})).written == ["tau.yaml"]
+
+
 def test_one_write_and_one_rename_a_file(root: Path) -> None:
     steps: list[str] = []
     apply(str(root), Change({f"rendered/c/run-{i // 4}/{i}": b"x" * 5000 for i in range(400)}), steps.append)

@@ -242,6 +242,22 @@ def test_a_build_interrupted_at_every_step(root: Path, tmp_path: Path, problem: 
     assert kept > 10
 
 
+def test_an_interrupt_just_after_the_commit(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = os.replace
+
+    def replace(source: str, target: str) -> None:
+        rename(source, target)
+        if target.endswith(JOURNAL):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        apply(str(root), Change(WRITES, DELETES))
+    assert is_old(root)
+    assert recover(str(root)) == CHANGED
+    assert is_new(root)
+
+
 def interrupted(root: Path, copy: Path) -> None:
     """Leave a change that is half made."""
     shutil.copytree(root, copy)

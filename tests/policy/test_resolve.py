@@ -85,9 +85,7 @@ def test_what_a_profile_fixes_may_be_repeated() -> None:
 def test_what_a_profile_fixes_may_not_be_contradicted(lines: str, path: str) -> None:
     fixed = pair(priorities="{workloadPriorityClassName: normal, podPriorityClassName: normal}")
     text = JOB + lines + "execution: {launcher: torchrun}\n" * ("execution" not in lines)
-    found = [
-        d for d in compiled(text, [fixed, cluster("c", priorityClasses=CLASSES), workspace("w")]).diagnostics
-    ]
+    found = list(compiled(text, [fixed, cluster("c", priorityClasses=CLASSES), workspace("w")]).diagnostics)
     conflicts = [d for d in found if d.id == "TAU318"]
     assert len(conflicts) == 1
     assert conflicts[0].message.startswith(f"`{path}: ")

@@ -205,7 +205,8 @@ def fields(
 
 # Other spellings of a field that is attacked, and fields that a Job and a RayJob do not have at the same time.
 SPELLINGS = {
-    ("run", "name"), ("run", "script"), ("run", "main_script"), ("run", "image"), ("workflow", "script"), ("workflow", "main_script"),
+    ("run", "name"), ("run", "script"), ("run", "main_script"), ("run", "image"), ("workflow", "script"),
+    ("workflow", "main_script"),
     ("storage", "result_pvc"), ("policy", "priority"), ("experiment", "title"), ("entrypoint",), ("storage", "checkpoint"),
 }  # fmt: skip
 ELSEWHERE = {

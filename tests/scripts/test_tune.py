@@ -170,31 +170,27 @@ class Results(list[Any]):
     def errors(self) -> list[Exception]:
         return [result.error for result in self if result.error]
 
-    def get_best_result(self) -> Any:
-        return next(result for result in self if not result.error)
 
-
-def result(error: Exception | None = None, **metrics: float) -> SimpleNamespace:
-    return SimpleNamespace(error=error, metrics=metrics or None, config={"lr": 1}, path="/out/tune/1")
+def result(error: Exception | None = None, lr: int = 1, **metrics: Any) -> SimpleNamespace:
+    return SimpleNamespace(error=error, metrics=metrics or None, config={"lr": lr}, path="/out/tune/1")
 
 
 def test_best_result(driver: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    results = Results([result(), result(ValueError("no\nbecause")), result(loss=0.5)])
-    results[0].error = ValueError()
-    results[2].error = None
+    failed = [result(ValueError(), loss=0.1), result(ValueError("no\nbecause"))]
+    useless = [result(loss=float("nan")), result(loss="0"), result()]
+    results = Results([*failed, *useless, result(lr=2, loss=0.7), result(loss=0.5)])
     assert driver.best_result(results, driver.read_settings(GOOD)) == {
         "metric": "loss",
         "mode": "min",
         "value": 0.5,
         "config": {"lr": 1},
         "path": "/out/tune/1",
-        "trials": 3,
+        "trials": 7,
         "failed": 2,
     }
-    assert capsys.readouterr().err == "tau: 2 of 3 trials failed; the first with: ValueError()\n"
-    assert (
-        driver.best_result(Results([result(loss=float("nan"))]), driver.read_settings(GOOD))["value"] is None
-    )
+    assert capsys.readouterr().err == "tau: 2 of 7 trials failed; the first with: ValueError()\n"
+    largest = driver.read_settings(GOOD | {"TAU_TUNE_MODE": "max"})
+    assert driver.best_result(results, largest)["config"] == {"lr": 2}
 
 
 @pytest.mark.parametrize(
@@ -205,7 +201,8 @@ def test_best_result(driver: ModuleType, capsys: pytest.CaptureFixture[str]) -> 
             [result(ValueError("a\nb"))],
             "tau: 1 of 1 trials failed; the first with: b\ntau: every trial failed\n",
         ),
-        ([result(other=1.0), result()], "tau: no trial reported the metric loss\n"),
+        ([result(other=1.0), result()], "tau: no trial reported a finite number as loss\n"),
+        ([result(loss=float("inf"))], "tau: no trial reported a finite number as loss\n"),
     ],
 )
 def test_no_best_result(

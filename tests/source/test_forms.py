@@ -46,7 +46,8 @@ CPU = HEAD + "engine: job\ncompute: {gpus: 0}\n"
 
 def test_a_direct_job() -> None:
     text = HEAD + (
-        "engine: Job\nscript: train.py\nimage: x:1\ncompute: {gpus: 2, cpu_request: 4, memory_request: 8Gi, cpu_limit: 5, memory_limit: 9Gi}\n"
+        "engine: Job\nscript: train.py\nimage: x:1\n"
+        "compute: {gpus: 2, cpu_request: 4, memory_request: 8Gi, cpu_limit: 5, memory_limit: 9Gi}\n"
         "storage: {checkpoint: last, data_pvc: c}\nexperiment: {title: t}\npolicy: {priority: normal}\n"
     )
     assert canonical(text) == {
@@ -65,7 +66,8 @@ def test_a_direct_job() -> None:
 def test_a_direct_rayjob() -> None:
     text = (
         HEAD
-        + "engine: rayjob\nentrypoint: t.py\ncompute: {workers: 2, gpus_per_worker: 3, memory_request: 8Gi, head_cpu_request: 1}\n"
+        + "engine: rayjob\nentrypoint: t.py\n"
+        + "compute: {workers: 2, gpus_per_worker: 3, memory_request: 8Gi, head_cpu_request: 1}\n"
     )
     assert canonical(text) == {
         "schema_version": "1",
@@ -267,15 +269,18 @@ PAIRS = {
         f"name: a\nengine: job\nscript: train.py\nimage: {IMAGE}\ncompute: {{gpus: 2, cpu_request: 4, memory_request: 32Gi}}\n"
         "storage: {volumes: [s=pvc:sets, o=pvc:out], mounts: ['s:/sets:ro', 'o:/out'], output: /out/a}\n"
         "runtime: {env: {A: '1'}, env_secret: {B: 's:k'}}\nexperiment: {title: t}\n",
-        f"schema_version: 1\nname: a\nrun: {{workload_kind: job, entrypoint: train.py}}\nruntime: {{image: {IMAGE}, env: [{{name: A, value: '1'}}, "
+        f"schema_version: 1\nname: a\nrun: {{workload_kind: job, entrypoint: train.py}}\n"
+        f"runtime: {{image: {IMAGE}, env: [{{name: A, value: '1'}}, "
         "{name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}\ncompute: {gpus: 2, cpus: 4, memory: 32Gi}\n"
-        "storage: {output: /out/a, mounts: [{name: s, mountPath: /sets, pvc: sets, readOnly: true}, {name: o, mountPath: /out, pvc: out}]}\n"
+        "storage: {output: /out/a, mounts: [{name: s, mountPath: /sets, pvc: sets, readOnly: true}, "
+        "{name: o, mountPath: /out, pvc: out}]}\n"
         "experiment: {name: t}\n",
     ),
     "rayjob": (
         f"name: a\nengine: rayjob\nentrypoint: train.py\nrun: {{image: {RAY}}}\ncompute: {{workers: 2, cpu_request: 4}}\n"
         "storage: {data_pvc: c, checkpoint: last}\nruntime: {pip: [torch]}\n",
-        f"schema_version: 1\nname: a\nrun: {{workload_kind: ray, entrypoint: train.py}}\nruntime: {{image: {RAY}, pip: [torch]}}\n"
+        f"schema_version: 1\nname: a\nrun: {{workload_kind: ray, entrypoint: train.py}}\n"
+        f"runtime: {{image: {RAY}, pip: [torch]}}\n"
         "compute: {gpus: 1, workers: 2, head_cpus: 4, worker_cpus: 4}\nstorage: {data_pvc: c}\nartifacts: {checkpoint: last}\n",
     ),
 }
@@ -290,7 +295,8 @@ def test_both_forms_render_the_same_bytes_and_the_same_run(direct: str, canonica
 
 
 def test_errors_speak_of_the_direct_forms_own_words() -> None:
-    text = f"name: a\nengine: rayjob\nscript: gone.py\nimage: {RAY}\ncompute:\n  gpus_per_worker: 1\n  mig_profile: 1g.10gb\n  memory_request: 64GB\n"
+    text = f"name: a\nengine: rayjob\nscript: gone.py\nimage: {RAY}\n"
+    text += "compute:\n  gpus_per_worker: 1\n  mig_profile: 1g.10gb\n  memory_request: 64GB\n"
     found = {d.id: d for d in said(compiled(text))}
     assert set(found) == {"TAU402", "TAU701"}
     assert (found["TAU402"].line, found["TAU701"].line) == (8, 3)

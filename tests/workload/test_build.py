@@ -115,7 +115,8 @@ def test_excludes_without_a_folder() -> None:
 
 def test_several_nodes_on_another_cluster() -> None:
     away = profile("away", executionTarget="multiKueue", workerCount="2")
-    (found,) = compiled(JOB + "execution: {launcher: torchrun}\n", [away]).diagnostics
+    newer = cluster("c", versions="{kubernetes: '1.32'}")
+    (found,) = compiled(JOB + "execution: {launcher: torchrun}\n", [newer, away]).diagnostics
     assert found.id == "TAU298"
     assert found.span is not None
     assert found.span.file == "tau.yaml"

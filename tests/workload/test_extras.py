@@ -96,7 +96,7 @@ def profiled(text: str, profiler: str) -> dict[str, Any]:
             "{mode: nsys, rank: all, warmup: 1m, duration: 90s}",
             {"MODE": "nsys", "RANK": "all", "WARMUP_SEC": "60", "ACTIVE_SEC": "90"},
         ),
-        ("{mode: ncu, rank: '3'}", {"MODE": "ncu", "RANK": "3"}),
+        ("{mode: ncu, rank: '0'}", {"MODE": "ncu", "RANK": "0"}),
     ],
 )
 def test_profilers_of_a_job(profiler: str, expected: dict[str, str]) -> None:
@@ -139,7 +139,7 @@ def test_profilers_that_cannot_be(text: str, profiler: str, refused: list[str]) 
 
 
 def retry(resilience: str) -> dict[str, Any] | None:
-    annotations = workload(accepted(JOB + f"resilience: {resilience}\n"))["metadata"]["annotations"]
+    annotations = workload(accepted(JOB + CLAIM + f"resilience: {resilience}\n"))["metadata"]["annotations"]
     found: dict[str, Any] | None = json.loads(annotations.get("tau-compile/retry", "null"))
     return found
 

@@ -25,7 +25,8 @@ FLAVORS = (
 def catalogue(**fields: str) -> list[str]:
     given = {
         "gpuTaints": "[{key: nvidia.com/gpu}]",
-        "gpuClasses": "[{name: a100, nodeLabels: {pool: a}, taints: [{key: sku, value: gpu}]}, {name: h100, nodeLabels: {pool: h}}]",
+        "gpuClasses": "[{name: a100, nodeLabels: {pool: a}, taints: [{key: sku, value: gpu}]},"
+        " {name: h100, nodeLabels: {pool: h}}]",
         "flavors": FLAVORS,
         "queues": "[{name: q, flavors: [a, h, cpu], localQueues: [{namespace: w, name: jobqueue}]}]",
         "topologies": TOPOLOGIES,
@@ -66,7 +67,11 @@ def test_pods_without_gpus_stay_off_the_nodes_with_gpus() -> None:
 
 def test_a_head_in_a_queue_of_gpu_nodes_only_has_to_go_there() -> None:
     gpus_only = catalogue(queues="[{name: q, flavors: [a], localQueues: [{namespace: w, name: jobqueue}]}]")
-    assert tolerations(RAY_GPU, "head", gpus_only) == ["flavor=a:NoSchedule"]
+    assert tolerations(RAY_GPU, "head", gpus_only) == [
+        "flavor=a:NoSchedule",
+        "nvidia.com/gpu=:NoSchedule",
+        "sku=gpu:NoSchedule",
+    ]
 
 
 def test_a_toleration_with_a_value_is_equal_and_one_without_exists() -> None:
@@ -116,7 +121,7 @@ def test_a_label_that_contradicts_the_class() -> None:
 _KEY = "kueue.x-k8s.io/podset-"
 
 
-def annotations(text: str, overlays: list[str], pod: str = "main") -> dict[str, str]:
+def kueue_annotations(text: str, overlays: list[str], pod: str = "main") -> dict[str, str]:
     found: dict[str, str] = pods(workload(accepted(text, overlays)))[pod]["metadata"].get("annotations", {})
     return {key: value for key, value in found.items() if key.startswith("kueue")}
 
@@ -136,10 +141,10 @@ A100 = "policy: {{gpu_class: a100{}}}\n"
 )
 def test_placements(topology: str, expected: dict[str, str]) -> None:
     text = A100.format(topology)
-    assert annotations(GPU + text, catalogue()) == expected
-    assert annotations(RAY_GPU + text, catalogue(), "worker") == expected
+    assert kueue_annotations(GPU + text, catalogue()) == expected
+    assert kueue_annotations(RAY_GPU + text, catalogue(), "worker") == expected
     for pod in ("head", "submitter"):
-        assert annotations(RAY_GPU + text, catalogue(), pod) == {}, "only the pods with the program"
+        assert kueue_annotations(RAY_GPU + text, catalogue(), pod) == {}, "only the pods with the program"
 
 
 @pytest.mark.parametrize(
@@ -156,9 +161,9 @@ def test_older_words_for_placements(older: str, newer: str) -> None:
 
 
 def test_a_flavor_without_a_topology_gets_no_annotation() -> None:
-    assert annotations(GPU + "policy: {gpu_class: h100}\n", catalogue()) == {}
-    assert annotations(JOB, catalogue()) == {}, "the CPU flavor has none"
-    assert annotations(GPU, []) == {}
+    assert kueue_annotations(GPU + "policy: {gpu_class: h100}\n", catalogue()) == {}
+    assert kueue_annotations(JOB, catalogue()) == {}, "the CPU flavor has none"
+    assert kueue_annotations(GPU, []) == {}
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_result_pvc_stands_for_data_pvc() -> None:
 
 def output(text: str, overlays: list[str] | None = None) -> str | None:
     made = workload(accepted(text, overlays or []))
-    found: str | None = env(made)["TAU_OUTPUT_DIR"] if "TAU_OUTPUT_DIR" in env(made) else None
+    found: str | None = env(made).get("TAU_OUTPUT_DIR")
     assert made["metadata"]["annotations"].get("tau-compile/output") == found
     return found
 
@@ -101,7 +101,8 @@ def test_where_results_cannot_go(storage: str, overlays: list[str], refused: str
 def test_an_output_that_would_be_lost_says_where_to_write() -> None:
     text = (
         JOB
-        + "storage: {data_pvc: team, output: /x, mounts: [{name: m, mountPath: /r, pvc: r}, {name: o, mountPath: /o, pvc: o, readOnly: true}]}\n"
+        + "storage: {data_pvc: team, output: /x, mounts: [{name: m, mountPath: /r, pvc: r},"
+        + " {name: o, mountPath: /o, pvc: o, readOnly: true}]}\n"
     )
     (found,) = said(compiled(text))
     assert found.hint == "write below /data, /r"

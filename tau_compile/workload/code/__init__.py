@@ -17,7 +17,7 @@ from tau_compile.workload.code.model import (
     CodeRequest,
 )
 from tau_compile.workload.code.pack import ConfigMapData, Item, archive, configmap
-from tau_compile.workload.code.start import entry_kind
+from tau_compile.workload.code.start import entry_kind, python_only
 from tau_compile.workload.code.tree import DiskTree, GitError, Info, Tracked, Tree
 
 __all__ = [
@@ -39,4 +39,5 @@ __all__ = [
     "collect",
     "configmap",
     "entry_kind",
+    "python_only",
 ]

@@ -46,16 +46,8 @@ def entry_kind(
     python = Start(("python3", file), True)
     by_line = _is_python(words)
     if launcher in ("torchrun", "ray-tune"):
-        if path.endswith(".py"):
-            return python, []
-        return None, [
-            _refuse(
-                path,
-                f"is not a .py file, and {launcher} starts only those",
-                span,
-                "name a .py file, or leave `execution.launcher` out",
-            )
-        ]
+        said = python_only(path, launcher, span)
+        return (None if said else python), said
     if launcher == "python":
         if not words or by_line:
             return python, []
@@ -88,6 +80,14 @@ def entry_kind(
             "begin the file with a line such as `#!/bin/sh`, or set `execution.launcher: python`",
         )
     ]
+
+
+def python_only(path: str, launcher: str, span: Span | None) -> list[Diagnostic]:
+    """Refuse a file that ``torchrun`` or ``ray-tune`` cannot start: they start .py files."""
+    if path.endswith(".py"):
+        return []
+    why = f"is not a .py file, and {launcher} starts only those"
+    return [_refuse(path, why, span, "name a .py file, or leave `execution.launcher` out")]
 
 
 def _words(content: bytes) -> tuple[str, ...] | str:

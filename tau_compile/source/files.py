@@ -1,0 +1,53 @@
+"""Reading files that others put into a repository: never through a link that leaves it, never from what is no file."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from tau_compile.diagnostics import Diagnostic, Span, error
+
+MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
+
+
+def read_regular(path: str) -> bytes:
+    """At most `MAX_BYTES` of a regular file. Raises OSError; a pipe or a device is refused and never waited for."""
+    _assert_regular(os.stat(path).st_mode)
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(number, "rb") as file:
+        _assert_regular(os.fstat(number).st_mode)
+        return file.read(MAX_BYTES)
+
+
+def read_inside(root: str, path: str) -> bytes | Diagnostic:
+    """A file of the repository at ``root``, ``path`` counting from there; or why it is not read."""
+    full = os.path.join(root, path)
+    top = os.path.realpath(root)
+    if not os.path.realpath(full).startswith(top.rstrip(os.sep) + os.sep):
+        return error(
+            "TAU326",
+            f"`{path}` leads out of the repository through a link",
+            Span(path, 1, 1, 1, 1),
+            "put the file itself here, or link to a file of the repository",
+        )
+    try:
+        return read_regular(full)
+    except OSError as problem:
+        return error(
+            "TAU327",
+            f"`{path}` cannot be read: {reason(problem)}",
+            Span(path, 1, 1, 1, 1),
+            "put a file that can be read in its place, or remove it",
+        )
+
+
+def reason(problem: OSError) -> str:
+    """What the system said, without the path."""
+    return (problem.strerror or str(problem)).lower()
+
+
+def _assert_regular(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise OSError(0, "it is a folder")
+    if not stat.S_ISREG(mode):
+        raise OSError(0, "it is no regular file")
