@@ -115,10 +115,6 @@ def _verified(
     for record in (*known.tree.values(), *(known.base or {}).values(), *made.records.values()):
         if record.manifests:
             owned.setdefault(tree.folder(record), set()).update(record.manifests)
-        anchor = f"{tree.runs_folder(record.cluster, record.workspace)}/{tree.ANCHOR}"
-        if anchor not in owned:
-            files = tree.anchor(record.cluster, record.workspace, record.namespace)
-            owned[anchor] = {path.rpartition("/")[2] for path in files}
     over = {tree.folder(record): record for record in made.records.values() if record.state != "active"}
     said = verify.strangers(root, owned, over)
     found: dict[str, Effect] = {}

@@ -75,7 +75,7 @@ def compile_file(repository: Repository, path: str, data: bytes, workspace: str 
     """Compile one tau.yaml. ``path`` counts from the repository root; ``workspace`` is ``--workspace``, or empty."""
     said: list[Diagnostic] = []
     canonical = read_document(path, data, said)
-    if canonical is None or repository.overlays.overlays is None:
+    if canonical is None:
         return _failed(path, [*said, *repository.overlays.diagnostics])
     early = list(said)
     later: list[Diagnostic] = []

@@ -28,19 +28,19 @@ def as_text(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes], col
 
 def _block(d: Diagnostic, sources: Mapping[str, bytes], colour: bool) -> str:
     word = f"\x1b[1;{_COLOURS[d.severity]}m{d.severity}\x1b[0m" if colour else d.severity
-    lines = [f"{_place(d.span)}{word} {d.id}: {_printable(d.message)}"]
+    lines = [f"{_place(d.span)}{word} {d.id}: {printable(d.message)}"]
     if not d.id.startswith(_SECRETS):
         lines += _excerpt(d.span, sources)
     if d.hint:
-        lines.append(f"  help: {_printable(d.hint)}")
+        lines.append(f"  help: {printable(d.hint)}")
     for related in d.related:
-        lines.append(f"  see {_place(related.span)}{_printable(related.message)}")
+        lines.append(f"  see {_place(related.span)}{printable(related.message)}")
         lines += _excerpt(related.span, sources)
     return "\n".join(lines) + "\n"
 
 
 def _place(span: Span | None) -> str:
-    return f"{_printable(span.file)}:{span.line}:{span.column}: " if span else ""
+    return f"{printable(span.file)}:{span.line}:{span.column}: " if span else ""
 
 
 def _excerpt(span: Span | None, sources: Mapping[str, bytes]) -> list[str]:
@@ -70,7 +70,7 @@ def _columns(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text without anything that could drive a terminal."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 

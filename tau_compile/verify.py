@@ -85,7 +85,7 @@ def strangers(
                 if _counts(name):
                     said.append(_foreign(place, f"`{name}` belongs to no run"))
                 continue
-            known = owned.get(place)
+            known = anchor_files(above) if name == tree.ANCHOR else owned.get(place)
             if known is None:
                 said += _unowned(place, present, over.get(place))
             else:
@@ -95,6 +95,12 @@ def strangers(
                     if _counts(file)
                 ]
     return said
+
+
+def anchor_files(above: str) -> set[str]:
+    """The names of the files in the anchor folder of a workspace."""
+    _, cluster, _, workspace = above.split("/")
+    return {path.rpartition("/")[2] for path in tree.anchor(cluster, workspace, workspace)}
 
 
 def _unowned(place: str, present: Iterable[str], record: Record | None) -> list[Diagnostic]:

@@ -62,7 +62,7 @@ OVERLAYS: list[dict[str, Any]] = [
         platform(ray="{image: rayproject/ray:2.9.0}", defaults="{runtime: {env: {A: x}}}"),
         cluster(
             "c",
-            versions="{kueue: '0.18.2'}",
+            versions="{kueue: 0.19.2}",
             gpuTaints="[{key: g}]",
             gpuClasses="[{name: a, gpusPerNode: 8, nodeLabels: {p: a}, migProfiles: [1g.10gb]}]",
             flavors="[{name: f, gpuClass: a, topology: t}]",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from typing import Any
 
@@ -73,6 +75,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
+    _assert_streams()
     for stream in (sys.stdout, sys.stderr):  # manifests are UTF-8 whatever the terminal says
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -81,19 +84,46 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has seen enough
         raise SystemExit(1) from None
+    except OSError as problem:
+        raise SystemExit(_report_surroundings(problem)) from None
     except Exception as problem:
         _report_bug(problem)
         raise SystemExit(INTERNAL_ERROR) from None
+
+
+def _assert_streams() -> None:
+    """A process may be started with closed streams: without an output nothing can be done, without a stderr it can."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    if sys.stdout is None:
+        click.echo("tau-compile: standard output is closed", err=True)
+        raise SystemExit(1)
+
+
+def _report_surroundings(problem: OSError) -> int:
+    """Say what the system refused, such as a full disk or a folder that is gone; the exit code it means."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what is buffered cannot be written either
+    reason = (problem.strerror or str(problem)).lower()
+    message, code = f"{problem.filename}: {reason}" if problem.filename else f"output failed: {reason}", 1
+    try:
+        os.getcwd()
+    except OSError:
+        message, code = "the current folder is gone: change into one that exists", 2
+    with contextlib.suppress(OSError):
+        click.echo(f"tau-compile: {message}", err=True)
+    return code
 
 
 def _report_bug(problem: Exception) -> None:
     """Say that it is our fault, and where, without a traceback."""
     import traceback
 
+    from tau_compile.printers import printable
+
     last: Any = traceback.extract_tb(problem.__traceback__)[-1]
     place = f"{last.filename.replace(chr(92), '/').rpartition('tau_compile/')[2]}:{last.lineno}"
     click.echo(
-        f"tau-compile: internal error in {place} ({type(problem).__name__}: {problem})\n"
+        f"tau-compile: internal error in {place} ({type(problem).__name__}: {printable(str(problem))})\n"
         "This is a bug in tau-compile. Please report it with the input that caused it.",
         err=True,
     )

@@ -20,7 +20,7 @@ def command(paths: tuple[str, ...], root: str, base: str, format: str) -> None:
 
     A PATH is a tau.yaml or a folder. A later edit of an adopted file launches it.
     """
-    inputs = Inputs(root)
+    inputs = Inputs(root, format)
     written(root, base, format, _chosen(paths, inputs.root, list(inputs.settings.include)))
 
 

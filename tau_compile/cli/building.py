@@ -40,9 +40,9 @@ BASE = click.option(
 )
 
 
-def opened(root: str) -> tuple[Checkout, dict[str, bytes]]:
+def opened(root: str, format: str = "text") -> tuple[Checkout, dict[str, bytes]]:
     """The repository at or above a folder, and the texts for excerpts."""
-    inputs = Inputs(root)
+    inputs = Inputs(root, format)
     return Checkout(inputs.root, inputs.settings, inputs.repository), inputs.sources
 
 
@@ -80,7 +80,7 @@ def planned(place: Checkout, base: str, chosen: Collection[str] | None = None) -
 
 def written(root: str, base: str, format: str, chosen: Collection[str] | None = None) -> None:
     """Plan a build, write it and say what happened; exit with 1 when there are errors."""
-    place, sources = opened(root)
+    place, sources = opened(root, format)
     with writing(place.root) as held:
         built = planned(place, base, chosen)
         complain(place.root, built.diagnostics, sources, format)

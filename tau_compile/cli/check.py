@@ -15,7 +15,7 @@ from tau_compile.emit import writer
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from tau_compile.diagnostics import Diagnostic
 
 DIFFERENT = 3
 _SHOWN = 6  # files of one run that are listed
@@ -45,30 +45,29 @@ def command(root: str, base: str, pending: bool, format: str) -> None:
     Exit code 3 when there are differences, with the list and the command that mends them. Runs that ended and wait for being
     retired are information.
     """
-    place, sources = opened(root)
-    mend = shlex.join(
-        [
-            "tau-compile",
-            "build",
-            *(["--repository", root] if root != "." else []),
-            *(["--base", base] if base else []),
-        ]
-    )
+    place, sources = opened(root, format)
+    options = [*(["--repository", root] if root != "." else []), *(["--base", base] if base else [])]
+    mend = shlex.join(["tau-compile", "build", *options])
     if writer.pending(place.root):
-        _tell([], [], [f"an interrupted build is not complete: `{mend}` completes it"], mend, (), format)
+        left = Effect("complete", "", "completes an interrupted build", "", {})
+        _tell(_Answer([Finding(left, [])], [], [], (), mend), format)
         sys.exit(DIFFERENT)
     built = planned(place, base)
-    tampered = [said for said in built.diagnostics if said.id in _TAMPERED and said.severity == "error"]
-    complain(place.root, [said for said in built.diagnostics if said not in tampered], sources, format)
-    if format == "text":
-        show(tampered, sources, format)
+    broken = [said for said in built.diagnostics if said.id in _TAMPERED and said.severity == "error"]
+    complain(place.root, [said for said in built.diagnostics if said not in broken], sources, format)
+    if broken and format == "text":
+        show(broken, sources, format)
     found = [Finding(effect, files) for effect in built.effects if (files := differences(place.root, effect))]
     new = _new(found) if pending else frozenset()
-    waiting = [finding for finding in found if _waits(finding.effect, new)]
-    differing = [finding for finding in found if not _waits(finding.effect, new)]
-    notes = [action.text for action in built.plan.actions if action.verb == "notice"]
-    _tell(differing, waiting, notes, mend if differing else "", built.diagnostics, format)
-    if differing or tampered:
+    answer = _Answer(
+        [finding for finding in found if not _waits(finding.effect, new)],
+        [finding for finding in found if _waits(finding.effect, new)],
+        [action.text for action in built.plan.actions if action.verb == "notice"],
+        built.diagnostics,
+        "" if broken else mend,
+    )
+    _tell(answer, format)
+    if answer.differing or broken:
         sys.exit(DIFFERENT)
 
 
@@ -88,39 +87,44 @@ def _waits(effect: Effect, new: frozenset[str]) -> bool:
     return (effect.verb == "retire" and not effect.cause) or (effect.cause or effect.verb) in new
 
 
-def _tell(
-    differing: list[Finding],
-    waiting: list[Finding],
-    notes: list[str],
-    mend: str,
-    said: Iterable[Any],
-    format: str,
-) -> None:
+class _Answer(NamedTuple):
+    """What a check found. ``mend`` is the command that mends all of it, empty when something has to be mended by hand."""
+
+    differing: list[Finding]
+    waiting: list[Finding]
+    notes: list[str]
+    diagnostics: tuple[Diagnostic, ...]
+    mend: str
+
+
+def _tell(answer: _Answer, format: str) -> None:
     if format == "json":
         from tau_compile.printers import json_text
 
         body = {
-            "differences": [_data(finding) for finding in differing],
-            "pending": [_data(finding) for finding in waiting],
-            "notes": notes,
-            "mend": mend,
-            "diagnostics": diagnostics_data(said),
+            "differences": [_data(finding) for finding in answer.differing],
+            "pending": [_data(finding) for finding in answer.waiting],
+            "notes": answer.notes,
+            "mend": answer.mend if answer.differing else "",
+            "diagnostics": diagnostics_data(answer.diagnostics),
         }
         click.echo(json_text(body), nl=False)
         return
-    for finding in differing:
-        click.echo(finding.effect.text)
-        for file in finding.files[:_SHOWN]:
+    for effect, files in answer.differing:
+        click.echo(effect.text)
+        for file in files[:_SHOWN]:
             click.echo(f"  {file.what}: {file.path}")
-        if len(finding.files) > _SHOWN:
-            click.echo(f"  and {len(finding.files) - _SHOWN} more files")
-    for finding in waiting:
-        click.echo(f"pending: {finding.effect.text}")
-    for note in notes:
+        if len(files) > _SHOWN:
+            click.echo(f"  and {len(files) - _SHOWN} more files")
+    for effect, _ in answer.waiting:
+        click.echo(f"pending: {effect.text}")
+    for note in answer.notes:
         click.echo(f"note: {note}")
-    if mend and differing:
-        click.echo(f"not up to date: run `{mend}`, then commit runs/ and rendered/", err=True)
-    elif not mend and not any(d.id in _TAMPERED and d.severity == "error" for d in said):
+    if not answer.mend:
+        click.echo("not up to date, and no build mends it: see above", err=True)
+    elif answer.differing:
+        click.echo(f"not up to date: run `{answer.mend}`, then commit runs/ and rendered/", err=True)
+    else:
         click.echo("up to date", err=True)
 
 

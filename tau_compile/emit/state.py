@@ -67,15 +67,25 @@ class State:
             return False
 
     def commit(
-        self, contents: Iterable[bytes], writes: tuple[Write, ...], deletes: tuple[Delete, ...]
+        self, changes: Iterable[tuple[str, str, bytes]], count: int, deletes: tuple[Delete, ...]
     ) -> Journal:
-        """Stage the contents of the writes, one after the other, then let the journal appear. Raises with nothing left behind."""
+        """Stage new contents, one after the other, then let the journal appear. Raises with nothing left behind.
+
+        ``changes`` are ``count`` times a path, the digest of its old content or an empty text, and its new content.
+        """
+        from hashlib import sha256
+
         disk = self._disk
+        writes: list[Write] = []
         try:
-            journal = Journal(self._new_stage(), writes, deletes)
-            for index, content in enumerate(contents):
-                disk.create(journal.staged(index), content, sync=len(writes) <= _SYNC_EACH)
-            disk.sync_folder(f"{STATE}/{journal.stage}")
+            stage = self._new_stage()
+            for index, (path, old, content) in enumerate(changes):
+                disk.create(f"{STATE}/{stage}/{index}", content, sync=count <= _SYNC_EACH)
+                writes.append(
+                    Write(path, sha256(content).hexdigest(), old)
+                )  # of the very bytes that are staged
+            journal = Journal(stage, tuple(writes), deletes)
+            disk.sync_folder(f"{STATE}/{stage}")
             disk.create(JOURNAL_NEW, encode(journal), sync=True)
             disk.rename(JOURNAL_NEW, JOURNAL)
         except BaseException:

@@ -23,7 +23,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from .disk import Disk
-from .journal import JOURNAL, Delete, Journal, Write
+from .journal import JOURNAL, Delete, Journal
 from .lock import BusyError, acquire
 from .resume import rest
 from .state import GIVE_UP, State
@@ -108,16 +108,9 @@ class Writer:
         self.recover()
         survey = Survey(self._disk, change.writes, change.deletes)
         _refuse(survey.problems)
-        same: dict[str, bool | None] = {}
-        news: dict[str, str] = {}
-        for path in sorted(change.writes):
-            content = change.writes[path]  # one after the other: all together may be more than fits into memory
-            same[path] = survey.same(path, content)
-            if not same[path]:
-                from hashlib import sha256
-
-                news[path] = sha256(content).hexdigest()
-        written = list(news)
+        # Contents are asked for one after the other: a mapping may compile them, and all may not fit into memory.
+        same = {path: survey.same(path, change.writes[path]) for path in sorted(change.writes)}
+        written = [path for path, equal in same.items() if not equal]
         olds = {path: survey.digest(path) or "" for path in written if same[path] is False}
         found = {path: survey.digest(path) for path in sorted(change.deletes)}
         deletes = tuple(Delete(path, digest) for path, digest in found.items() if digest)
@@ -126,12 +119,12 @@ class Writer:
             survey.changeable(path)
         _refuse(survey.problems)
         if written or deletes:
-            writes = tuple(Write(path, new, olds.get(path, "")) for path, new in news.items())
+            staged = ((path, olds.get(path, ""), change.writes[path]) for path in written)
             try:
-                journal = self._state.commit((change.writes[path] for path in written), writes, deletes)
+                journal = self._state.commit(staged, len(written), deletes)
             except OSError as problem:
                 raise self._failure(problem, "nothing was changed") from None
-            self._carry_out(journal, range(len(writes)), deleted)
+            self._carry_out(journal, range(len(written)), deleted)
         return Applied(written, deleted, [path for path, equal in same.items() if equal])
 
     def recover(self) -> list[str]:

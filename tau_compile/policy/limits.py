@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Entry
 
 # Label keys that Kueue, Kubernetes, KubeRay and tau-compile write themselves (K61, J15, R58).
-_OWNED = ("kueue.x-k8s.io/", "batch.kubernetes.io/", "ray.io/", "tau-compile/")
-_OWNED_NAMES = ("job-name", "controller-uid")
+_OWNED = {
+    "kueue.x-k8s.io/": "Kueue",
+    "batch.kubernetes.io/": "Kubernetes",
+    "ray.io/": "KubeRay",
+    "tau-compile/": "tau-compile",
+    "job-name": "Kubernetes",
+    "controller-uid": "Kubernetes",
+}
 # Namespaces that Kueue leaves alone, in a default installation (K53).
 _UNMANAGED = ("kube-system", "kueue-system")
 # Chosen for one workload or by its workspace: meaningless as a default of a whole overlay.
@@ -37,18 +43,19 @@ def workspace_limits(space: Workspace, node: Mapping) -> Iterator[Diagnostic]:
     labels = node.get("podLabels")
     for entry in labels.entries if isinstance(labels, Mapping) else ():
         name = entry.key.name
-        if name.startswith(_OWNED) or name in _OWNED_NAMES:
-            owner = name.partition("/")[0] + "/" if "/" in name else "Kubernetes"
+        prefix, slash, _ = name.partition("/")
+        owner = _OWNED.get(prefix + slash)
+        if owner:
             yield error(
                 "TAU324",
-                f"the label `{name}` is reserved ({owner} writes it): with a value of yours a run could not start",
+                f"the label `{name}` is {owner}'s own: a run that brings another value could not start, or would be lost",
                 entry.key.span,
                 "remove it, or use a key of your own such as example.com/team",
             )
     if space.namespace in _UNMANAGED:
         place = find(node, "namespace") or find(node, "spec.target.namespace") or find(node, "metadata.name")
         yield error(
-            "TAU325",
+            "TAU328",
             f"Kueue does not manage the namespace `{space.namespace}`: runs there would start outside of every quota",
             place.span if place else space.span,
             "give the workspace a namespace of its own, with a LocalQueue",

@@ -86,7 +86,7 @@ def _fixed(run: Run) -> dict[str, Any]:
     if storage.output:
         found["TAU_OUTPUT_DIR"] = kube_literal(storage.output)
     if storage.staged:
-        found["TAU_OUTPUT_STAGING_DIR"] = f"/mnt/tau-output/{workload.name}"
+        found["TAU_OUTPUT_STAGING_DIR"] = f"/mnt/tau-output/{run.id}"
     if storage.checkpoint:
         found["TAU_CHECKPOINT"] = kube_literal(storage.checkpoint)
     if workload.history:

@@ -202,8 +202,10 @@ def code(run: Run, started: bool = True) -> tuple[list[Context], list[Context], 
     for asset in workload.storage.assets:
         volume = f"tau-asset-{asset.name}"
         volumes.append({"name": volume, "emptyDir": {}})
-        mounts.append({"name": volume, "mountPath": asset.path, "readOnly": True})
-        command = ["/bin/cp", "-R", f"{asset.source}/.", "/tau-asset/"]
+        # A folder or a file arrives under its own name; links, as model caches have them, become what they point to.
+        name = asset.source.rpartition("/")[2]
+        mounts.append({"name": volume, "mountPath": asset.path, "subPath": name, "readOnly": True})
+        command = ["/bin/cp", "-R", "-L", asset.source, "/tau-asset/"]
         inits.append(_init(run, volume, asset.image, command, volume, "/tau-asset"))
     return volumes, mounts, inits
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.rules.rendered import wrong
 from tau_compile.schema.objects import problems
 
 if TYPE_CHECKING:
@@ -116,14 +117,20 @@ class _Judge:
                 "a TTL on a Job makes the GitOps agent run it again",
                 "remove `ttlSecondsAfterFinished`",
             )
+        for found in wrong(self.made):
+            self.refuse(*found)
 
     def refuse(self, id: str, key: str, message: str, hint: str) -> None:
         """Report what is wrong at ``key``: in the first template of the repository's own that writes it, if any does."""
         for name in sorted(self.own, key=lambda name: (name != self.template, name)):
-            found = re.search(rf"^[ \t-]*{re.escape(key)}:", self.own[name], re.MULTILINE) if key else None
+            found = (
+                re.search(rf"^[ \t-]*[\"']?{re.escape(key)}[\"']?:", self.own[name], re.MULTILINE)
+                if key
+                else None
+            )
             if found:
                 line = self.own[name].count("\n", 0, found.start()) + 1
-                column = found.end() - found.start() - len(key)
+                column = found.group().index(key) + 1
                 span = Span(f"templates/{name}", line, column, line, column + len(key))
                 self.said.append(error(id, f"template `{name}`: {message}", span, hint))
                 return

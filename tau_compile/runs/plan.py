@@ -117,7 +117,9 @@ class _Planner:
             now = self.state.tree.get(path)
             if now is not None and may_become(record, now):
                 continue
-            what = "was removed" if now is None else f"was changed: it is {record.state} at the base"
+            what = "was removed" if now is None else "was changed"
+            if now is not None and now.state != record.state:
+                what = f"says {now.state}, and it is {record.state} at the base"
             hint = "`tau-compile build` restores it" + (
                 f"; to stop the run: `tau-compile cancel {record.run}`" if record.state == "active" else ""
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sys
@@ -61,7 +62,8 @@ def _start(part: Sequence[T], work: Callable[[Sequence[T], int], list[R]], numbe
     if pid:
         os.close(send)
         return pid, receive
-    try:  # the child
+    try:  # the child, which lives too shortly to look for garbage
+        gc.disable()
         os.close(receive)
         try:
             answer: list[R] | str = work(part, number)

@@ -88,7 +88,9 @@ def _missing(fault: Fault, mapping: Place, index: known.Index) -> Diagnostic:
         if example is not None:
             hint = f"add `{fault.detail}: {spelled(example)}`"
         elif about:
-            hint += f": {about[0].lower() if about.split()[0][1:].islower() else about[0]}{about[1:].rstrip('.')}"
+            hint += (
+                f": {about[0].lower() if about.split()[0][1:].islower() else about[0]}{about[1:].rstrip('.')}"
+            )
         hint = "; ".join(part for part in (hint, more) if part)
     return error(said.id, said.message, mapping.head, hint)
 

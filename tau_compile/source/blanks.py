@@ -33,9 +33,12 @@ def without_blanks(node: Mapping, said: list[Diagnostic]) -> Mapping:
                 rest = tuple(inner for inner in value.entries if inner is not engine)
                 entry = Entry(entry.key, Mapping(value.span, rest))
         entries.append(entry)
-    return node if len(entries) == len(node.entries) and all(
-        a is b for a, b in zip(entries, node.entries, strict=True)
-    ) else Mapping(node.span, tuple(entries))
+    return (
+        node
+        if len(entries) == len(node.entries)
+        and all(a is b for a, b in zip(entries, node.entries, strict=True))
+        else Mapping(node.span, tuple(entries))
+    )
 
 
 def _unset(entry: Entry, path: str) -> Diagnostic:

@@ -368,8 +368,12 @@ def _data_mount(fields: Fields, mounts: Sequence) -> None:
     rest: list[Node] = []
     for mount in mounts.items:
         claim, path = find(mount, "pvc"), _text(find(mount, "mountPath"))
-        if path == "/data" and find(mount, "readOnly") is None and isinstance(claim, Scalar) \
-                and fields.get("storage.data_pvc") is None:
+        if (
+            path == "/data"
+            and find(mount, "readOnly") is None
+            and isinstance(claim, Scalar)
+            and fields.get("storage.data_pvc") is None
+        ):
             fields.replace("storage.data_pvc", claim, mount.span)
         else:
             rest.append(mount)

@@ -92,19 +92,26 @@ def workload_files(root: str, start: str, patterns: list[str]) -> Iterator[str]:
 
     Links are not followed, submodules are not entered, and pipes and the like are passed over.
     """
-    from tau_compile.source.globs import matches
+    from tau_compile.source.globs import matches, may_match_below
 
-    found = []
-    for folder, folders, files in os.walk(start):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and not os.path.lexists(os.path.join(folder, name, ".git"))
-        )
-        for name in files:
-            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            full = os.path.join(folder, name)
-            if any(matches(path, pattern) for pattern in patterns) and _is_plain(full):
+    top = os.path.relpath(start, root).replace(os.sep, "/")
+    found: list[str] = []
+    todo = ["" if top == "." else top]
+    while todo:
+        folder = todo.pop()
+        try:
+            with os.scandir(f"{root}/{folder}") as listing:
+                entries = list(listing)
+        except OSError:
+            continue
+        if folder not in ("", top) and any(entry.name == ".git" for entry in entries):
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name[0] != "." and any(may_match_below(path, pattern) for pattern in patterns):
+                    todo.append(path)
+            elif entry.is_file(follow_symlinks=False) and any(matches(path, pattern) for pattern in patterns):
                 found.append(path)
     yield from sorted(found)
 
@@ -121,7 +128,3 @@ def _overlay_paths(root: str) -> Iterator[str]:
         for name in names[:MAX_FILES]:
             if name.endswith(_YAML) and not name.startswith(".#"):  # an editor's lock is a link to nowhere
                 yield f"{OVERLAYS}/{sub}/{name}" if sub else f"{OVERLAYS}/{name}"
-
-
-def _is_plain(path: str) -> bool:
-    return os.path.isfile(path) and not os.path.islink(path)

@@ -192,8 +192,9 @@ def _check_multikueue(view: View, resolved: Resolved, count: int, kind: Kind) ->
             f"profile `{profile.name}` runs on other clusters, which do not get the Service that connects "
             f"{count} nodes",
             view.span("execution.nodes"),
-            "use a RayJob, one node, or another profile",
+            "use a RayJob, or another profile",
             (Related(profile.span, f"profile `{profile.name}`"),),
+            fixed=True,
         )
 
 

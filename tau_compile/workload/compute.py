@@ -206,7 +206,8 @@ def _classed(view: View, cluster: Cluster, name: str, profile: str, count: int) 
             else (
                 f"known: {', '.join(sorted(names))}"
                 if names
-                else f"write `{'any' if path == 'policy.gpu_class' else f'{max(count, 1)}xany'}`; the platform team lists the classes of a cluster under `gpuClasses`"
+                else f"write `{'any' if path == 'policy.gpu_class' else f'{max(count, 1)}xany'}`; "
+                "the platform team lists the classes of a cluster under `gpuClasses`"
             ),
         )
         return Gpu("nvidia.com/gpu", count, name, ())

@@ -168,13 +168,15 @@ def _flags(view: View, launcher: Launcher) -> tuple[str, ...]:
             continue
         owned = _owned(name) if launcher == "torchrun" else ""
         if owned:
+            whole = owned == name.replace("_", "-").lower()
+            what = f"torchrun flag `{name}`" if whole else f"torchrun reads `{name}` as `{owned}`, which"
             view.error(
                 "TAU265",
-                f"torchrun flag `{name}` is set by tau-compile"
-                if owned == name.replace("_", "-").lower()
-                else f"torchrun would read `{name}` as the start of `{owned}`, which is set by tau-compile",
+                f"{what} {'ends it at once' if owned == 'help' else 'is set by tau-compile'}",
                 entry.key.span,
-                "remove it; use execution.nodes and execution.processes_per_node",
+                "remove it"
+                if owned == "help"
+                else "remove it; use execution.nodes and execution.processes_per_node",
             )
             continue
         same = seen.setdefault(name.replace("_", "-") if launcher == "torchrun" else name, name)
@@ -215,7 +217,7 @@ def _train_config(view: View) -> str:
                 f"write its settings as keys: `{name}: {{...}}`",
             )
             continue
-        if name not in _TRAIN_SECTIONS:
+        if name not in _TRAIN_SECTIONS or not isinstance(entry.value, Mapping):
             view.error(
                 "TAU267",
                 f"`{name}` is not a section of Ray Train",

@@ -154,7 +154,9 @@ def read_node_selector(view: View, resolved: Resolved, gpu: Gpu) -> tuple[tuple[
     """The class's node labels and ``policy.node_selector``, sorted by key."""
     labels = dict(gpu.node_labels)
     clear = view.flag("policy.clear_node_selector")
-    source = find(resolved.document, "policy.node_selector") if clear else view.mapping("policy.node_selector")
+    source = (
+        find(resolved.document, "policy.node_selector") if clear else view.mapping("policy.node_selector")
+    )
     if clear:
         merged = view.mapping("policy.node_selector")
         below = [e for e in (merged.entries if merged else ()) if e.key.span.file != view.node.span.file]
@@ -209,6 +211,7 @@ def read_topology(
             else "choose a fixed profile with policy.profile, or ask the platform team for one"
             if _of_profile(resolved, path)
             else "write `policy: {mode: fixed}` and a fixed number of workers, or choose a fixed profile",
+            fixed=_of_profile(resolved, path),
         )
         return None
     word = placement_word(written) or "unconstrained"
@@ -236,6 +239,7 @@ def read_topology(
             if offered
             else "or ask the platform team to give a flavor of the queue a topology with that level"
         ),
+        fixed=_of_profile(resolved, "policy.topology"),
     )
     return None
 

@@ -93,9 +93,21 @@ class View:
             return "compute.gpus_per_worker"
         return _DIRECT.get(path, path)
 
-    def error(self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()) -> None:
-        """Report an error. About what an overlay set, it stands at the workload and shows the overlay's place too."""
-        self.said.append(error(id, message, *self._place(span, hint, related)))
+    def error(
+        self,
+        id: str,
+        message: str,
+        span: Span,
+        hint: str,
+        related: tuple[Related, ...] = (),
+        fixed: bool = False,
+    ) -> None:
+        """Report an error. About what an overlay set, it stands at the workload and shows the overlay's place too.
+
+        ``fixed`` tells that a profile fixes the value, and that the hint says what to do about it.
+        """
+        span, cure, related = self._place(span, hint, related)
+        self.said.append(error(id, message, span, hint if fixed else cure, related))
 
     def warning(
         self, id: str, message: str, span: Span, hint: str, related: tuple[Related, ...] = ()
@@ -109,7 +121,7 @@ class View:
         if span.file == self.node.span.file:
             return span, hint, related
         others = tuple(other for other in related if other.span != span)
-        hint = f"an overlay sets it: set it in this file, or pass this on to the platform team: {hint}"
+        hint = f"for the platform team: {hint}; or give it another value in this file"
         return self.node.span, hint, (Related(span, "set here"), *others)
 
     def refuse_key(

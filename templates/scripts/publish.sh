@@ -35,10 +35,13 @@ fi
 if [ -L "$output" ] || { [ -e "$output" ] && [ ! -d "$output" ]; }; then
     die 74 "$output is not a directory"
 fi
-# A volume's root cannot be renamed away. Its name stands in the fifth field; a space is written \040 there.
-place=$(cd "$output" 2>/dev/null && pwd -P | sed 's/ /\\040/g')
-if [ -n "$place" ] && cut -d ' ' -f 5 /proc/self/mountinfo 2>/dev/null | grep -qxF -e "$place"; then
-    die 74 "$output is the root of a volume; choose a folder below it"
+# A volume's root cannot be renamed away.
+place=$(cd "$output" 2>/dev/null && pwd -P)
+if [ -n "$place" ] && [ -r /proc/self/mountinfo ]; then
+    while read -r _ _ _ _ point _; do # a space in it is written \040
+        case $point in *\\*) point=$(printf '%b' "$point") ;; esac
+        [ "$point" != "$place" ] || die 74 "$output is the root of a volume; choose a folder below it"
+    done </proc/self/mountinfo
 fi
 if [ -d "$output" ] && [ -n "$(ls -A "$output")" ]; then
     die 74 "$output is not empty and was not written by this run; choose another output, or move it away"

@@ -164,6 +164,25 @@ def test_a_change_that_contradicts_itself(root: Path) -> None:
     }
 
 
+def test_contents_that_are_made_when_asked_for(root: Path) -> None:
+    class Lazy(dict[str, bytes]):
+        asked = 0
+
+        def __getitem__(self, path: str) -> bytes:
+            self.asked += 1
+            if path == "fails" and self.asked > 3:
+                raise RuntimeError("while it was staged")
+            return super().__getitem__(path)
+
+    with pytest.raises(RuntimeError):
+        apply(str(root), Change(Lazy({"a": b"", "fails": b"", "b": b""})))
+    assert files(root) == OLD
+    assert state(root) == {".gitignore", "lock"}
+    writes = Lazy({"a": b"", "b": b"", "tau.yaml": b"t"})
+    assert apply(str(root), Change(writes))[::2] == (["a", "b"], ["tau.yaml"])
+    assert writes.asked == 5  # all to compare, two to stage
+
+
 def test_links_are_refused(root: Path, tmp_path: Path) -> None:
     plant(tmp_path, {"outside/x": b"theirs"})
     (root / "rendered/link").symlink_to(tmp_path / "outside")

@@ -82,7 +82,7 @@ class Machine:
 
     def _here(self, text: str, container: dict[str, Any]) -> str:
         places = {
-            m["mountPath"]: self.volumes[m["name"]] for m in container["volumeMounts"]
+            m["mountPath"]: self.volumes[m["name"]] / m.get("subPath", "") for m in container["volumeMounts"]
         } | self.image_files
         paths = "|".join(re.escape(path) for path in sorted(places, reverse=True))
         return re.sub(rf"(?<![\w/.-])({paths})(?![\w.-])", lambda found: str(places[found[1]]), text)

@@ -174,7 +174,8 @@ def test_a_queue_that_the_cluster_does_not_have() -> None:
     known = cluster("c", queues=QUEUES)
     assert not compiled(JOB, [known, workspace("v")]).diagnostics
     (found,) = said(compiled(JOB, [known, workspace("v", queue="fats")]))
-    assert (found.id, found.hint) == ("TAU501", "did you mean `fast`?")
+    assert found.id == "TAU501"
+    assert "did you mean `fast`?" in found.hint
     assert ids(JOB, [known, workspace("w")]) == ["TAU501"], "of another namespace"
     assert ids(JOB, [known, workspace("v"), profile("p", defaultLocalQueue="none")]) == ["TAU501"]
     assert not compiled(JOB, [cluster("c"), workspace("v", queue="anything")]).diagnostics, "nothing is known"
@@ -283,3 +284,16 @@ def test_a_tau_cluster_gives_profiles_and_their_classes() -> None:
     assert pods(made)["main"]["spec"]["priorityClassName"] == "b"
     assert [t["key"] for t in pods(made)["main"]["spec"]["tolerations"]] == ["nvidia.com/gpu", "sku"]
     assert ids(JOB + "compute: {gpus: 2}\n", [text]) == ["TAU318"]
+
+
+def test_a_class_of_the_workload_and_a_tier() -> None:
+    known = cluster(
+        "c", priorityClasses="[{name: urgent, tier: priority}, {name: low, tier: default}, {name: batch}]"
+    )
+    text = JOB + "policy:\n  workload_priority_class: batch\n"
+    for tier in ("priority", "default"):
+        assert ids(text + f"  priority_tier: {tier}\n", [known, workspace("w")]) == ["TAU325"]
+        space = workspace("w", defaults=f"{{policy: {{priority_tier: {tier}}}}}")
+        resolved = accepted(text, [known, space]).resolved
+        assert resolved
+        assert resolved.workload_priority == "batch"

@@ -16,7 +16,7 @@ from tau_compile.emit.yaml import dump_all
 from tau_compile.render.argv import encode
 from tau_compile.render.payload import script
 from tau_compile.schema.objects import problems
-from tests.policy.documents import platform, profile, workspace
+from tests.policy.documents import cluster, platform, profile, workspace
 from tests.support.compiling import JOB, RAY, RAYJOB, accepted, compiled, pods, workload
 
 DIGEST = "@sha256:" + "0123456789abcdef" * 4
@@ -36,7 +36,10 @@ OVERLAYS = {
     "http": [
         platform(ray=f"{{submissionMode: HTTPMode, image: {RAY}}}", defaults="{run: {max_duration: 1h}}")
     ],
-    "multikueue": [profile("p", gpusPerWorker="1", executionTarget="multiKueue")],
+    "multikueue": [
+        cluster("c", versions="{kubernetes: '1.32', kueue: 0.19.2, kuberay: 1.6.2}"),
+        profile("p", gpusPerWorker="1", executionTarget="multiKueue"),
+    ],
 }
 SHAPES = [
     (kind, more, overlays)
@@ -143,3 +146,5 @@ def test_overlays_that_are_broken_stop_everything_and_are_told_once() -> None:
     assert not found.objects
     assert {d.span.file for d in found.diagnostics if d.span} == {"overlays/0.yaml", "overlays/1.yaml"}
     assert len(found.diagnostics) == len(set(found.diagnostics))
+    gone = compiled(JOB.replace("train.py", "gone.py"), ["kind: Workspace\n"])
+    assert "TAU701" in [d.id for d in gone.diagnostics], "what does not depend on policy is told all the same"

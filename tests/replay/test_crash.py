@@ -59,7 +59,7 @@ def test_a_build_killed_anywhere_is_old_or_completed_by_the_next(launched: Repo)
         if not _killed_build(launched, steps):
             break
         outcome = launched.process("check")
-        if "an interrupted build" in outcome.stdout:
+        if "completes an interrupted build" in outcome.stdout:
             assert outcome.exit == 3
             assert (
                 outcome.stdout

@@ -210,6 +210,20 @@ def test_plain_requirement_lines(line: str) -> None:
     assert find_in_text(line, SPAN, "x") == []
 
 
+def test_azure_signatures() -> None:
+    signature = "abcdefghijABCDEFGHIJ0123456789%2Bab%3D"
+    for text in (
+        f"https://a.blob.core.windows.net/c?sv=2024-11-04&sig={signature}",
+        f"sv=2024-11-04&se=2030-01-01&sig={signature}",
+        f"sig={signature}&se=2030-01-01",
+        f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={'0123456789abcdefABCD' * 4}==",
+    ):
+        (found,) = find_in_text(text, SPAN, "`model.base`")
+        assert found.id == "TAU801"
+        no_secret([found], signature)
+    assert find_in_text(f"sig={signature}", SPAN, "`model.base`") == []
+
+
 def test_code_is_an_error_for_exact_shapes() -> None:
     token = TOKENS["a Hugging Face token"]
     said = find_in_code("src/é.py", f"import os\n\té = '{token}'\n".encode())

@@ -18,7 +18,7 @@ from pathlib import Path
 
 SERVER = "http://127.0.0.1:8265"
 HEAD = ["ray", "start", "--head", "--block", "--port=6379", "--num-cpus=4", "--object-store-memory=100000000"]
-START_SECONDS, JOB_SECONDS, ALL_SECONDS = 90, 150, 500
+START_SECONDS, JOB_SECONDS, ALL_SECONDS = 120, 240, 560
 
 
 def wait_for_server(head: subprocess.Popen[bytes]) -> None:

@@ -70,6 +70,14 @@ def test_what_a_failed_attempt_left_is_not_published(staged: Staged) -> None:
     assert sorted(os.listdir(staged.out)) == [".tau-run", "b"]
 
 
+def test_the_root_of_a_volume_is_refused_before_the_command(staged: Staged) -> None:
+    for path in ("/proc", "/proc/self/../../proc/"):
+        done = staged.run(script="echo never", TAU_OUTPUT_DIR=path)
+        assert done == Done(
+            74, "", f"tau: {path.rstrip('/')} is the root of a volume; choose a folder below it\n"
+        )
+
+
 @pytest.mark.parametrize("name", ["precious", ".hidden"])
 def test_foreign_output_is_refused_before_the_command(staged: Staged, name: str) -> None:
     staged.out.mkdir(parents=True)

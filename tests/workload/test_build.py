@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.policy.documents import platform, profile
+from tests.policy.documents import cluster, platform, profile
 from tests.support.compiling import (
     IMAGE,
     JOB,
@@ -52,7 +52,7 @@ def test_a_launcher_that_changes_nothing_may_stand() -> None:
 def test_an_image() -> None:
     assert ids("schema_version: 1\nname: a\nrun: {entrypoint: train.py}\n") == ["TAU271"]
     ray = "schema_version: 1\nname: a\nrun: {workload_kind: rayjob, entrypoint: train.py}\n"
-    assert ids(ray, [platform()]) == ["TAU271"]
+    assert ids(ray, [platform()]) == [], "the package knows an image for Ray"
     gpu, cpu = (workload(accepted(ray + f"compute: {{gpus: {n}}}\n")) for n in (1, 0))
     assert "cuda" in container(gpu, "worker")["image"]
     assert "cuda" not in container(cpu, "worker")["image"]
@@ -116,7 +116,7 @@ def test_excludes_without_a_folder() -> None:
 def test_several_nodes_on_another_cluster() -> None:
     away = profile("away", executionTarget="multiKueue", workerCount="2")
     newer = cluster("c", versions="{kubernetes: '1.32'}")
-    (found,) = compiled(JOB + "execution: {launcher: torchrun}\n", [newer, away]).diagnostics
+    (found,) = compiled(JOB + "execution: {launcher: torchrun}\n", [away, newer]).diagnostics
     assert found.id == "TAU298"
     assert found.span is not None
     assert found.span.file == "tau.yaml"
@@ -154,3 +154,53 @@ def test_everything_is_told_at_once_and_in_order() -> None:
     found = compiled(text).diagnostics
     assert [d.id for d in found] == ["TAU251", "TAU407", "TAU254", "TAU260", "TAU282", "TAU316", "TAU315"]
     assert list(found) == sorted(found, key=lambda d: d.span or ())
+
+
+TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"workflow: {{upstream_checkpoint: 'https://example.com/x?t={TOKEN}'}}",
+        f"model: {{tags: [good, {TOKEN}]}}",
+        f"experiment: {{project: p, group: {TOKEN}}}",
+        f"execution: {{configs: {{note: {TOKEN}}}}}",
+        f"storage: {{data_pvc: c, output: /data/{TOKEN}}}",
+    ],
+)
+def test_tokens_are_found_in_every_text(line: str) -> None:
+    (found,) = compiled(JOB + line + "\n").diagnostics
+    assert found.id == "TAU801"
+    assert TOKEN not in found.message + found.hint
+
+
+@pytest.mark.parametrize("version, expected", [("1.31", ["TAU507"]), ("1.32", []), ("1.33.1", [])])
+def test_jobs_on_another_cluster_need_a_newer_kubernetes(version: str, expected: list[str]) -> None:
+    overlays = [
+        cluster("c", versions=f"{{kubernetes: '{version}'}}"),
+        profile("p", executionTarget="multiKueue"),
+    ]
+    assert ids(JOB, overlays) == expected
+    ray = [cluster("c", versions=f"{{kubernetes: '{version}', kuberay: 1.6.2}}"), overlays[1]]
+    assert ids(RAYJOB, ray) == []
+
+
+@pytest.mark.parametrize(
+    "entrypoint, launcher, expected",
+    [
+        ("train", "", "train"),
+        ("train", "python", "python3"),
+        ("bin/train.py", "torchrun", "python3"),
+        ("./train.py", "", "python3"),
+    ],
+)
+def test_programs_of_a_source_image(entrypoint: str, launcher: str, expected: str) -> None:
+    image = "ghcr.io/t/code@sha256:" + "0" * 64
+    text = (
+        f"schema_version: 1\nname: a\nrun: {{entrypoint: {entrypoint}, source: {{image: '{image}', path: /src}}}}\n"
+        f"runtime: {{image: {IMAGE}}}\n" + (f"execution: {{launcher: {launcher}}}\n" if launcher else "")
+    )
+    argv = accepted(text).objects[0]["data"]["tau.argv"].splitlines()
+    assert argv[0].rpartition("/")[2] == expected
+    assert argv[-1] == f"/tau/source/{entrypoint}"

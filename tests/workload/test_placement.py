@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.policy.documents import cluster, workspace
+from tests.policy.documents import cluster, profile, workspace
 from tests.support.compiling import JOB, RAYJOB, accepted, compiled, ids, pods, said, workload
 
 GPU = JOB + "compute: {gpus: 1}\n"
@@ -197,3 +197,82 @@ def test_nodes_of_one_run_do_not_share_a_node_unless_each_takes_a_whole_one() ->
     assert affinity(JOB + several, whole) is None
     assert affinity(JOB + several.replace("gpus: 8", "gpus: 4"), whole)["podAntiAffinity"]
     assert affinity(GPU, catalogue()) is None
+
+
+WIRED = (
+    "[{name: a, gpuClass: a100, topology: racks}, {name: h, gpuClass: h100},"
+    " {name: cpu}, {name: wired, topology: racks}]"
+)
+
+
+@pytest.mark.parametrize(
+    "text, flavors, annotated",
+    [
+        (GPU, "[a, h]", True),  # the flavor that is tried first decides
+        (GPU, "[h, a]", False),
+        (JOB, "[wired]", True),
+        (JOB, "[wired, cpu]", False),  # with the annotation, Kueue would pass over the other one
+        (JOB, "[cpu, wired]", False),
+        (JOB, "[a]", True),  # no GPU nodes with taints: open to all
+    ],
+)
+def test_anywhere_is_said_where_the_flavors_want_it(text: str, flavors: str, annotated: bool) -> None:
+    overlays = catalogue(
+        gpuTaints="[]",
+        gpuClasses="[{name: a100}, {name: h100}]",
+        flavors=WIRED,
+        queues=f"[{{name: q, flavors: {flavors}, localQueues: [{{namespace: w, name: jobqueue}}]}}]",
+    )
+    metadata = pods(workload(accepted(text, overlays)))["main"]["metadata"]
+    found = metadata.get("annotations", {})
+    assert ("kueue.x-k8s.io/podset-unconstrained-topology" in found) is annotated
+
+
+def test_a_queue_of_gpu_nodes_only_takes_programs_without_gpus_too() -> None:
+    gpus_only = catalogue(queues="[{name: q, flavors: [a], localQueues: [{namespace: w, name: jobqueue}]}]")
+    expected = ["flavor=a:NoSchedule", "nvidia.com/gpu=:NoSchedule", "sku=gpu:NoSchedule"]
+    assert tolerations(JOB, "main", gpus_only) == expected
+    assert tolerations(RAYJOB, "worker", gpus_only) == expected
+
+
+def test_nodes_of_one_host_are_not_kept_apart() -> None:
+    text = GPU + "policy: {gpu_class: a100, topology: WORD}\nexecution: {launcher: torchrun, nodes: 2}\n"
+    for word, apart in (("same-network-domain", True), ("same-host", False)):
+        spec = pods(workload(accepted(text.replace("WORD", word), catalogue())))["main"]["spec"]
+        assert ("affinity" in spec) is apart, word
+
+
+@pytest.mark.parametrize(
+    "policy, gpus, expected",
+    [
+        ("gpu_class: a100", 4, []),
+        ("gpu_class: a100", 5, ["TAU505"]),
+        ("gpu_class: any", 4, []),
+        ("gpu_class: any", 5, ["TAU505"]),
+    ],
+)
+def test_pods_of_one_host_fit_on_it(policy: str, gpus: int, expected: list[str]) -> None:
+    known = catalogue(
+        gpuClasses="[{name: a100, gpusPerNode: 8}, {name: h100, gpusPerNode: 4}]",
+    )
+    text = f"compute: {{gpus: {gpus}, workers: 2}}\npolicy: {{{policy}, topology: same-host}}\n"
+    assert ids(RAYJOB + text, known) == expected
+
+
+def test_a_lane_that_a_fixed_profile_is_meant_for() -> None:
+    text = RAYJOB + "policy: {lane: elastic}\n"
+    fixed = profile("p", applicability="{lanes: [elastic]}")
+    assert ids(text) == ["TAU225"]
+    assert ids(text, [fixed]) == []
+
+
+@pytest.mark.parametrize(
+    "labels, expected",
+    [("{zone: one}", []), ("{zone: two}", []), ("{zone: three}", ["TAU508"]), ("{other: x}", [])],
+)
+def test_labels_that_a_flavor_has(labels: str, expected: list[str]) -> None:
+    known = catalogue(
+        flavors="[{name: a, nodeLabels: {zone: one}}, {name: h, nodeLabels: {zone: two}}]",
+        queues="[{name: q, flavors: [a, h], localQueues: [{namespace: w, name: jobqueue}]}]",
+    )
+    assert ids(JOB + f"policy: {{node_selector: {labels}}}\n", known) == expected

@@ -113,7 +113,8 @@ def test_an_output_that_would_be_lost_says_where_to_write() -> None:
 
 def test_staged_results() -> None:
     made = workload(accepted(JOB + "storage: {data_pvc: team, publish: staged}\n"))
-    assert env(made)["TAU_OUTPUT_STAGING_DIR"] == "/mnt/tau-output/train"
+    run = env(made)["TAU_RUN_ID"]
+    assert env(made)["TAU_OUTPUT_STAGING_DIR"] == f"/mnt/tau-output/{run}"
     ray = workload(accepted(RAYJOB + "storage: {data_pvc: team, publish: staged}\n"))
     assert "TAU_OUTPUT_STAGING_DIR" in env(ray, "head")
     assert "TAU_OUTPUT_STAGING_DIR" not in env(ray, "worker")
@@ -262,7 +263,7 @@ def test_assets_are_copied_by_their_own_image() -> None:
         spec = pods(made)[pod]["spec"]
         (init,) = spec["initContainers"]
         assert (init["name"], init["image"]) == ("tau-asset-tok", f"ghcr.io/t/tok{DIGEST}")
-        assert init["command"] == ["/bin/cp", "-R", "/tok/.", "/tau-asset/"]
+        assert init["command"] == ["/bin/cp", "-R", "-L", "/tok", "/tau-asset/"]
         assert init["resources"]["limits"] == init["resources"]["requests"]
         assert mounted(text + f"storage: {{image_assets: [{asset()}]}}\n", pod)["/assets/tok"] == "empty ro"
 
@@ -341,3 +342,34 @@ def test_metric_files_that_cannot_be(path: str) -> None:
 
 def test_relative_metric_files_need_an_output() -> None:
     assert ids(JOB + "metrics: {history: [m.jsonl]}\n") == ["TAU290"]
+
+
+@pytest.mark.parametrize(
+    "storage, expected",
+    [
+        ("data_pvc: team, output: /data", ["TAU284"]),
+        ("data_pvc: team, output: /data/runs/a", []),
+        ("mounts: [{name: sets, mountPath: /sets/x, pvc: s}], output: /sets/x", ["TAU284"]),
+        ("mounts: [{name: sets, mountPath: /sets/x, pvc: s}], output: /sets/x/a", []),
+        ("mounts: [{name: sets, mountPath: /sets/x, pvc: s}]", []),
+    ],
+)
+def test_staged_results_cannot_replace_the_root_of_a_volume(storage: str, expected: list[str]) -> None:
+    for text in (JOB, RAYJOB):
+        assert ids(text + f"storage: {{{storage}, publish: staged}}\n") == expected
+        assert ids(text + f"storage: {{{storage}}}\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "metrics: {history: [/data/m.jsonl]}",
+        "workflow: {upstream_checkpoint: /data/base}",
+        "resilience: {max_retries: 1, checkpoint_path: /data/last}",
+    ],
+)
+def test_files_below_data_need_a_claim_on_a_job(line: str) -> None:
+    (found,) = ids(JOB + line + "\n")
+    assert found == ("TAU290" if line.startswith("metrics") else "TAU285")
+    assert ids(JOB + CLAIM + line + "\n") == []
+    assert ids(RAYJOB + line + "\n") == []

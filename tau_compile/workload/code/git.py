@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tau_compile.workload.code.tree import GitError, Tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 SECONDS = 30
 
@@ -43,12 +43,17 @@ def ls_files(root: str, paths: Sequence[str]) -> dict[str, Tracked] | None:
         if "not a git repository" in reason or "must be run in a work tree" in reason:
             return None
         raise GitError(reason.splitlines()[0])
-    return dict(_entry(line) for line in done.stdout.split(b"\0") if line)
+    return dict(_entries(done.stdout))
 
 
-def _entry(line: bytes) -> tuple[str, Tracked]:
+def _entries(listing: bytes) -> Iterator[tuple[str, Tracked]]:
     # <mode> <object> <stage>\t<path>; in a conflict the path comes once a stage, and any but 0 will do to
-    # say so.
-    head, _, path = line.partition(b"\t")
-    mode, _, stage = head.split(b" ")
-    return path.decode("utf-8", "surrogateescape"), Tracked(int(mode, 8), int(stage))
+    # say so. There are thousands of lines and few kinds of entry.
+    known: dict[tuple[bytes, bytes], Tracked] = {}
+    for line in listing.split(b"\0")[:-1]:
+        tab = line.index(b"\t")
+        kind = line[:6], line[tab - 1 : tab]
+        entry = known.get(kind)
+        if entry is None:
+            entry = known[kind] = Tracked(int(kind[0], 8), int(kind[1]))
+        yield line[tab + 1 :].decode("utf-8", "surrogateescape"), entry

@@ -1,0 +1,215 @@
+"""What a template may never, or must always, render on a run (design, section 5), although the schema of the kind lets it.
+
+Each function judges one sentence and yields what contradicts it: (id, key to point at, message, cure).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tau_compile.named import NamedTuple
+from tau_compile.workload.quantity import try_parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_APPLY_ONCE = "kustomize.toolkit.fluxcd.io/ssa"
+_HOOKS = ("argocd.argoproj.io/hook", "argocd.argoproj.io/hook-delete-policy", "helm.sh/hook")
+_SIZES = ("cpu", "memory", "ephemeral-storage")
+
+
+class Wrong(NamedTuple):
+    """One contradiction."""
+
+    id: str
+    key: str
+    message: str
+    cure: str
+
+
+def wrong(made: dict[str, Any]) -> Iterator[Wrong]:
+    """Everything that is wrong with a Job or RayJob."""
+    for judge in (_hooks, _apply_once, *(_RAY if made.get("kind") == "RayJob" else _JOB)):
+        yield from judge(made)
+    for where, pod in _pods(made):
+        yield from _queue_label(where, pod)
+        for container in _containers(pod):
+            what = f"container `{container.get('name')}` {where}"
+            yield from _privileged(what, container)
+            yield from _env_twice(what, container)
+            yield from _resources(what, container)
+
+
+def _hooks(made: dict[str, Any]) -> Iterator[Wrong]:
+    for key in _HOOKS:
+        if key in _mapping(made, "metadata", "annotations"):
+            yield Wrong("TAU724", key, f"`{key}` makes the run again at every sync", "remove the annotation")
+
+
+def _apply_once(made: dict[str, Any]) -> Iterator[Wrong]:
+    # G8
+    if _mapping(made, "metadata", "annotations").get(_APPLY_ONCE) != "IfNotPresent":
+        yield Wrong(
+            "TAU725",
+            "annotations",
+            f"without `{_APPLY_ONCE}: IfNotPresent` Flux would fight with Kueue over the run",
+            "render `annotations: {{ run.annotations }}` in its metadata",
+        )
+
+
+def _shutdown(made: dict[str, Any]) -> Iterator[Wrong]:
+    # K82
+    if _get(made, "spec", "shutdownAfterJobFinishes") is not True:
+        yield Wrong(
+            "TAU612",
+            "shutdownAfterJobFinishes",
+            "Kueue takes no RayJob whose cluster stays after the end",
+            "render `shutdownAfterJobFinishes: true`",
+        )
+
+
+def _mode(made: dict[str, Any]) -> Iterator[Wrong]:
+    # R9
+    mode = _get(made, "spec", "submissionMode")
+    if mode not in ("K8sJobMode", "HTTPMode"):
+        yield Wrong(
+            "TAU613",
+            "submissionMode",
+            f"`submissionMode: {mode}` is none that submits the program: the cluster would wait for ever",
+            "render `submissionMode: {{ ray.submission_mode }}`",
+        )
+
+
+def _replicas(made: dict[str, Any]) -> Iterator[Wrong]:
+    # K88
+    for group in _groups(made):
+        counts = [group.get(key) for key in ("minReplicas", "replicas", "maxReplicas")]
+        whole = [n for n in counts if isinstance(n, int) and not isinstance(n, bool)]
+        if len(whole) < len(counts) or whole != sorted(whole):
+            yield Wrong(
+                "TAU614",
+                "replicas",
+                f"worker group `{group.get('groupName')}` must say minReplicas ≤ replicas ≤ maxReplicas: else Kueue counts "
+                "other pods than run",
+                "render `{{ ray.workers }}` for all three",
+            )
+
+
+def _group_names(made: dict[str, Any]) -> Iterator[Wrong]:
+    # K84, K85, R58
+    names = [str(group.get("groupName")) for group in _groups(made)]
+    for name in dict.fromkeys(names):
+        if name in ("head", "headgroup", "submitter") or not _LABEL(name) or names.count(name) > 1:
+            yield Wrong(
+                "TAU615",
+                "groupName",
+                f"worker group `{name}`: a name that is reserved, given twice or no DNS label",
+                "render `groupName: {{ ray.group }}`",
+            )
+
+
+def _restart(made: dict[str, Any]) -> Iterator[Wrong]:
+    # J10, R41
+    path = ("spec", "template") if made.get("kind") == "Job" else ("spec", "submitterPodTemplate")
+    template = _get(made, *path)
+    policy = _get(template, "spec", "restartPolicy")
+    if isinstance(template, dict) and policy not in ("Never", "OnFailure"):
+        yield Wrong(
+            "TAU433",
+            "restartPolicy",
+            "the pod template of a Job needs `restartPolicy: Never` or `OnFailure`",
+            "render `restartPolicy: Never`",
+        )
+
+
+def _selector(made: dict[str, Any]) -> Iterator[Wrong]:
+    # J15, K49, K81
+    for key in ("selector", "manualSelector", "managedBy", "clusterSelector"):
+        if key in _mapping(made, "spec"):
+            yield Wrong("TAU434", key, f"`spec.{key}` belongs to controllers", f"remove `{key}`")
+
+
+def _queue_label(where: str, pod: dict[str, Any]) -> Iterator[Wrong]:
+    # K94
+    if _QUEUE in _mapping(pod, "metadata", "labels"):
+        yield Wrong(
+            "TAU511",
+            _QUEUE,
+            f"the pod template {where} has a queue label: its pods would be queued a second time",
+            "render `labels: {{ pod.labels }}` on pod templates",
+        )
+
+
+def _privileged(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
+    if _get(container, "securityContext", "privileged") is True:
+        yield Wrong(
+            "TAU810", "privileged", f"{what} is privileged: it would own its node", "remove `privileged`"
+        )
+
+
+def _env_twice(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
+    # R11; of a Job's the last would win without a word
+    names = [_get(item, "name") for item in _list(container, "env")]
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+        yield Wrong("TAU435", "env", f"{what} has the variable `{name}` twice", "keep one of the two")
+
+
+def _resources(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
+    # J41, J42
+    requests, limits = (
+        _mapping(container, "resources", "requests"),
+        _mapping(container, "resources", "limits"),
+    )
+    for name in sorted({str(key) for key in (*requests, *limits)}):
+        asked, most = (
+            try_parse(str(amounts[name])) if name in amounts else None for amounts in (requests, limits)
+        )
+        if name in _SIZES and asked and most and asked > most:
+            message = f"{what} asks for {requests[name]} of {name} and may have {limits[name]}"
+        elif name not in _SIZES and name in requests and asked != most:
+            message = f"{what} must have the same request and limit of {name}"
+        else:
+            continue
+        yield Wrong("TAU436", "resources", message, "render `resources: {{ container.resources }}`")
+
+
+_RAY = (_shutdown, _mode, _replicas, _group_names, _restart, _selector)
+_JOB = (_restart, _selector)
+
+
+def _groups(made: dict[str, Any]) -> list[dict[str, Any]]:
+    return _list(_mapping(made, "spec", "rayClusterSpec"), "workerGroupSpecs")
+
+
+def _pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if made.get("kind") == "Job":
+        yield "of the Job", _mapping(made, "spec", "template")
+        return
+    yield "of the submitter", _mapping(made, "spec", "submitterPodTemplate")
+    yield "of the head", _mapping(made, "spec", "rayClusterSpec", "headGroupSpec", "template")
+    for group in _groups(made):
+        yield f"of the group `{group.get('groupName')}`", _mapping(group, "template")
+
+
+def _containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    spec = _mapping(pod, "spec")
+    return [*_list(spec, "initContainers"), *_list(spec, "containers")]
+
+
+def _get(value: Any, *path: str) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _mapping(value: Any, *path: str) -> dict[str, Any]:
+    found = _get(value, *path)
+    return found if isinstance(found, dict) else {}
+
+
+def _list(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    found = value.get(key)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
