@@ -1,6 +1,6 @@
 """Write the reference pages that follow from the schemas and the registry of diagnostics.
 
-python docs/generate.py            write docs/reference/{tau-yaml,overlays,rules}.md
+python docs/generate.py            write docs/reference/{tau-yaml,overlays,run-record,rules}.md
 python docs/generate.py --check    write nothing; exit 1 when a page is not what would be written
 """
 
@@ -260,6 +260,44 @@ def overlays() -> str:
     return _page(*lines).replace("a partial tau.yaml", "a partial [tau.yaml](tau-yaml.md)")
 
 
+STATES = """A record is written once, when its run is launched or adopted. From then on it changes once at most:
+
+| From | To | When |
+| --- | --- | --- |
+| `active` | `retired` | evidence says that the run ended; its manifests leave the tree |
+| `active` | `cancelled` | `tau-compile cancel`, or a later launch with `run.on_change: replace`; its manifests leave the tree |
+
+`retired`, `cancelled` and `adopted` are for good. `tau-compile check` refuses any other change of a record that is on the \
+base branch, and `tau-compile build` restores it.
+
+The file is JSON with sorted keys, two spaces and a final line feed, so that the same record is the same bytes everywhere. \
+Digests are of texts with LF line ends: a checkout with CRLF is no difference. `sha256sum` of a manifest, or of the \
+statement that ended the run, gives the digest in the record."""
+
+
+def run_record() -> str:
+    """The field reference of run records."""
+    document = store.document("run-record.schema.json")
+    root = store.load("run-record.schema.json")
+    rows = [
+        _row(f"`{one.path}`", _cell(_type(one.schema, one.home)), _cell(_allowed(one.schema, one.home)),
+             "yes" if one.required else "", _cell(_about(one.schema)))
+        for field in members(document.root, document)
+        for one in fields(field)
+    ]  # fmt: skip
+    head = ("Field", "Type", "Allowed", "Always there", "Meaning")
+    return _page(
+        NOTE.format("schemas/run-record.schema.json"),
+        "# Run records",
+        root["description"],
+        "How records come about, and why: [Runs](../guide/runs.md).",
+        "## Fields",
+        *_table(head, rows),
+        "## States",
+        *STATES.split("\n"),
+    )
+
+
 def rules(page: str) -> str:
     """``page`` (rules.md as it is) with a fresh table of all diagnostics between its two marks."""
     rows = []
@@ -298,6 +336,7 @@ def pages() -> dict[Path, str]:
     return {
         REFERENCE / "tau-yaml.md": tau_yaml(),
         REFERENCE / "overlays.md": overlays(),
+        REFERENCE / "run-record.md": run_record(),
         file: rules(old),
     }
 

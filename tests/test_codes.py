@@ -20,10 +20,6 @@ ELSEWHERE = {
     "TAU706": "tests/workload/test_code_disk.py",  # what the system refuses to read; root may read all
     "TAU711": "tests/workload/test_code_disk.py",  # Git is broken or missing
 }
-IMPOSSIBLE = {
-    "TAU735",  # two intents whose digests begin alike
-    "TAU737",  # not told by any command yet
-}
 PLACE = re.compile(r"^(?P<place>\S.*?:[0-9]+:[0-9]+: )?(?P<severity>error|warning) (?P<id>TAU[0-9]{3}): .")
 
 
@@ -66,7 +62,7 @@ def test_ids_are_sorted_and_unique_and_say_what_they_stand_for() -> None:
 
 def test_every_id_is_shown_by_a_golden_case() -> None:
     shown = {found["id"] for path in expected("stderr") for found, _ in blocks(path.read_text())}
-    exceptions = IMPOSSIBLE | set(ELSEWHERE)
+    exceptions = set(ELSEWHERE)
     assert set(CODES) - shown - exceptions == set()
     assert shown & exceptions == set(), "no longer needs an exception"
     for code, path in ELSEWHERE.items():

@@ -14,7 +14,7 @@ from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 State = Literal["active", "retired", "cancelled", "adopted"]
 STATES: tuple[State, ...] = ("active", "retired", "cancelled", "adopted")
@@ -175,7 +175,7 @@ def _write(value: Any, line: str, add: Callable[[str], None]) -> None:
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?").fullmatch
-_MANIFEST = re.compile(r"[a-z0-9][-a-z0-9._]{0,251}\.yaml").fullmatch
+_MANIFEST = re.compile(r"[a-z0-9][-a-z0-9._]{0,300}\.yaml").fullmatch
 _PATH = re.compile(r"(?!/)(?!(.*/)?\.\.?(/|$))[^\\\x00-\x1f]{1,1024}").fullmatch
 _TEXTS: tuple[tuple[str, Callable[[str], object] | None], ...] = (
     ("cluster", _NAME),
@@ -230,17 +230,14 @@ def _fault(body: dict[str, Any]) -> str:
 
 
 def _is_file(entry: Any) -> bool:
-    """``[executable, sha256, path]``"""
+    """Whether it is ``[executable, sha256, path]``."""
     if type(entry) is not list or len(entry) != 3 or type(entry[0]) is not bool:
         return False
     return _each(_HEX64, entry[1:2]) and type(entry[2]) is str
 
 
-def _each(fits: Callable[[str], object], values: Any) -> bool:
-    for value in values:
-        if type(value) is not str or not fits(value):
-            return False
-    return True
+def _each(fits: Callable[[str], object], values: Iterable[Any]) -> bool:
+    return all(type(value) is str and fits(value) for value in values)
 
 
 def _is_end(value: Any) -> bool:

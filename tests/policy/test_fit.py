@@ -11,8 +11,14 @@ from tests.policy.documents import platform, profile, workspace
 from tests.support.compiling import JOB, RAYJOB, accepted, compiled, container, ids, workload
 from tests.support.tools import ROOT
 
-FOR_RAY = "{compute: {workers: 3, worker_memory: 8Gi, head_cpus: 2}, execution: {launcher: ray-tune, metric: loss, configs: {lr: [1, 2]}}}"
-FOR_JOBS = "{execution: {launcher: torchrun, nodes: 2, configs: {max-restarts: 1}}, profiler: {mode: ncu}, storage: {output: /data/x, data_pvc: c}}"
+FOR_RAY = (
+    "{compute: {workers: 3, worker_memory: 8Gi, head_cpus: 2}, "
+    "execution: {launcher: ray-tune, metric: loss, configs: {lr: [1, 2]}}}"
+)
+FOR_JOBS = (
+    "{execution: {launcher: torchrun, nodes: 2, configs: {max-restarts: 1}}, "
+    "profiler: {mode: ncu}, storage: {output: /data/x, data_pvc: c}}"
+)
 
 
 def only_for(engine: str) -> dict[str, list[str]]:

@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.cli import Outcome, run, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 CLUSTER = """\
 apiVersion: tau-compile/v1

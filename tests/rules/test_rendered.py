@@ -88,6 +88,9 @@ def test_pods(kind: str, pod: str) -> None:
         found: dict[str, Any] = pods(made)[pod]["spec"]["containers"][0]
         return found
 
+    def sized(resources: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+        return lambda made: container(made).update(resources=resources)
+
     queue = {"kueue.x-k8s.io/queue-name": "q"}
     assert judged(kind, lambda made: pods(made)[pod]["metadata"]["labels"].update(queue)) == ["TAU511"]
     assert judged(kind, lambda made: container(made)["securityContext"].update(privileged=True)) == ["TAU810"]
@@ -99,7 +102,7 @@ def test_pods(kind: str, pod: str) -> None:
         {"requests": {"nvidia.com/gpu": "1"}},
         {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "2"}},
     ):
-        assert judged(kind, lambda made, r=resources: container(made).update(resources=r)) == ["TAU436"]
+        assert judged(kind, sized(resources)) == ["TAU436"]
     fine = {"requests": {"cpu": "1"}, "limits": {"cpu": "1000m", "memory": "1Gi", "nvidia.com/gpu": 1}}
     assert judged(kind, lambda made: container(made).update(resources=fine)) == []
 
@@ -108,8 +111,9 @@ def test_pods(kind: str, pod: str) -> None:
 @pytest.mark.parametrize("odd", [None, [], "x", 1, {}, [None]])
 def test_odd_shapes_are_judged_without_an_exception(kind: str, odd: object) -> None:
     for key in ("spec", "metadata"):
-        assert isinstance(judged(kind, lambda made, k=key: made.update({k: odd})), list)
+        assert isinstance(list(wrong({**MADE[kind], key: odd})), list)
     judged(kind, lambda made: made["spec"].update(template=odd, rayClusterSpec=odd, submitterPodTemplate=odd))
-    for item in containers(copy.deepcopy(MADE[kind])):
-        for key in item:
-            judged(kind, lambda made, k=key: containers(made)[0].update({k: odd}))
+    for key in containers(MADE[kind])[0]:
+        made = copy.deepcopy(MADE[kind])
+        containers(made)[0][key] = odd
+        assert isinstance(list(wrong(made)), list)
