@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tau_compile.compiler import Repository
+    from tau_compile.effects import Read
     from tau_compile.records import Known
     from tau_compile.runs.record import Record
     from tau_compile.source.settings import Settings
@@ -77,13 +78,23 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
     limits = Limits(settings.max_runs, settings.max_gpus)
     made = plan(sources, state, limits) if chosen is None else adopt(sources, state)
     said += made.diagnostics
-    found = effects(root, made, known, overlays)
+    read = reader(root)
+    found = effects(read, made, known, overlays)
     if chosen is None:
         said += gone(made.records.values(), overlays)
         restored, problems = _verified(root, made, known, at)
         found = _together(found, restored)
         said += problems
-    return Built(made, tuple(_needed(root, found, known)), tuple(said))
+    return Built(made, tuple(_needed(read, found, known)), tuple(said))
+
+
+def reader(root: str) -> Read:
+    """Reads files of a tree by their paths from its root; what is no file, or cannot be read, is content to nobody."""
+
+    def read(path: str) -> bytes | None:
+        return verify.content(f"{root}/{path}")
+
+    return read
 
 
 def _together(found: list[Effect], restored: dict[str, Effect]) -> list[Effect]:
@@ -95,10 +106,10 @@ def _together(found: list[Effect], restored: dict[str, Effect]) -> list[Effect]:
     return [*joined, *restored.values()]
 
 
-def _needed(root: str, found: list[Effect], known: Known) -> list[Effect]:
+def _needed(read: Read, found: list[Effect], known: Known) -> list[Effect]:
     """Files that are there already are compared here, all but those of new runs; the writer compares all."""
     return [
-        needed(root, effect) if effect.verb == "anchor" or effect.path in known.tree else effect
+        needed(read, effect) if effect.verb == "anchor" or effect.path in known.tree else effect
         for effect in found
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,13 @@ from tau_compile.runs import tree
 from tau_compile.runs.record import restated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tau_compile.policy.model import Overlays
     from tau_compile.records import Known
     from tau_compile.runs.model import Action, Plan
+
+    Read = Callable[[str], bytes | None]
 
 
 class Effect(NamedTuple):
@@ -33,9 +34,12 @@ class Effect(NamedTuple):
     deletes: frozenset[str] = frozenset()
 
 
-def effects(root: str, plan: Plan, known: Known, overlays: Overlays | None) -> list[Effect]:
-    """Every effect of a plan. Manifests that have to be brought back are not among them."""
-    found = [*_launches(plan), *_drafts(plan), *_records(root, plan, known), *_anchors(plan, overlays)]
+def effects(read: Read, plan: Plan, known: Known, overlays: Overlays | None) -> list[Effect]:
+    """Every effect of a plan. Manifests that have to be brought back are not among them.
+
+    ``read`` gives a file of the tree by its path, None where there is none.
+    """
+    found = [*_launches(plan), *_drafts(plan), *_records(read, plan, known), *_anchors(plan, overlays)]
     written = {path for effect in found for path in effect.writes}
     return [
         effect._replace(deletes=effect.deletes - written) if effect.deletes else effect for effect in found
@@ -58,7 +62,7 @@ def _drafts(plan: Plan) -> Iterator[Effect]:
         yield Effect("discard", draft.path, text, "", {}, files)
 
 
-def _records(root: str, plan: Plan, known: Known) -> Iterator[Effect]:
+def _records(read: Read, plan: Plan, known: Known) -> Iterator[Effect]:
     said: dict[str, Action] = {}
     for action in plan.actions:
         if action.verb in ("retire", "cancel", "restore"):
@@ -70,9 +74,9 @@ def _records(root: str, plan: Plan, known: Known) -> Iterator[Effect]:
         if now is not record and now != record:
             text = known.base_texts.get(path)
             if record is not launched or text is None:
-                text = restated(text if text is not None else _read(root, path), record).encode()
+                text = restated(text if text is not None else read(path) or b"", record).encode()
             yield _effect(said[path], {path: text}, frozenset(gone))
-        elif gone and any(os.path.lexists(f"{root}/{file}") for file in gone):
+        elif gone and any(read(file) is not None for file in gone):
             why = f"removes the manifests of {record.run}, which is {record.state}"
             yield Effect("restore", path, why, "", {}, frozenset(gone))
 
@@ -93,11 +97,6 @@ def _anchors(plan: Plan, overlays: Overlays | None) -> Iterator[Effect]:
 
 def _effect(action: Action, writes: Mapping[str, bytes], deletes: frozenset[str]) -> Effect:
     return Effect(action.verb, action.path, action.text, action.cause, writes, deletes)
-
-
-def _read(root: str, path: str) -> bytes:
-    with open(f"{root}/{path}", "rb") as file:
-        return file.read()
 
 
 class Writes(Mapping[str, bytes]):
@@ -131,24 +130,22 @@ class Difference(NamedTuple):
     what: str
 
 
-def differences(root: str, effect: Effect) -> list[Difference]:
+def differences(read: Read, effect: Effect) -> list[Difference]:
     """The files of an effect that a build would touch. Line ends of a checkout are no difference."""
     found = []
     for path, content in effect.writes.items():
-        try:
-            now = tree.committed(_read(root, path))
-        except OSError:
+        now = read(path)
+        if now is None:
             found.append(Difference(path, "missing"))
-            continue
-        if now != content:
+        elif tree.committed(now) != content:
             found.append(Difference(path, "differs"))
-    found += [Difference(path, "superfluous") for path in effect.deletes if os.path.lexists(f"{root}/{path}")]
+    found += [Difference(path, "superfluous") for path in effect.deletes if read(path) is not None]
     return sorted(found)
 
 
-def needed(root: str, effect: Effect) -> Effect:
+def needed(read: Read, effect: Effect) -> Effect:
     """The effect without files that are right already, but for the line ends of a checkout."""
-    paths = {difference.path for difference in differences(root, effect)}
+    paths = {difference.path for difference in differences(read, effect)}
     return effect._replace(
         writes={path: content for path, content in effect.writes.items() if path in paths},
         deletes=effect.deletes & paths,

@@ -41,19 +41,19 @@ def _damage(root: str, record: Record) -> tuple[tuple[str, ...], tuple[str, ...]
     missing, changed = [], []
     place = f"{root}/{tree.folder(record)}"
     for name, digest in record.manifests.items():
-        content = _content(f"{place}/{name}")
-        if content is None:
+        found = content(f"{place}/{name}")
+        if found is None:
             missing.append(name)
-        elif tree.digest(content) != digest:
+        elif tree.digest(found) != digest:
             changed.append(name)
     return tuple(missing), tuple(changed)
 
 
-def _content(path: str) -> bytes | None:
+def content(path: str) -> bytes | None:
     """A regular file's bytes; of anything else in its place none, and None where nothing is."""
     try:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
         return b""

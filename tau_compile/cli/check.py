@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tau_compile.builder import reader
 from tau_compile.cli.building import BASE, ROOT, complain, diagnostics_data, opened, planned
 from tau_compile.cli.inputs import FORMAT, show
 from tau_compile.effects import Difference, Effect, differences
@@ -57,7 +58,8 @@ def command(root: str, base: str, pending: bool, format: str) -> None:
     complain(place.root, [said for said in built.diagnostics if said not in broken], sources, format)
     if broken and format == "text":
         show(broken, sources, format)
-    found = [Finding(effect, files) for effect in built.effects if (files := differences(place.root, effect))]
+    read = reader(place.root)
+    found = [Finding(effect, files) for effect in built.effects if (files := differences(read, effect))]
     new = _new(found) if pending else frozenset()
     answer = _Answer(
         [finding for finding in found if not _waits(finding.effect, new)],

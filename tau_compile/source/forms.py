@@ -14,6 +14,7 @@ from tau_compile.named import NamedTuple
 from tau_compile.source.blanks import is_blank, is_null
 from tau_compile.source.env import fold_env
 from tau_compile.source.fields import Fields
+from tau_compile.source.mounts import canonical_mounts, data_mount
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
 
 if TYPE_CHECKING:
@@ -305,9 +306,7 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
     volumes, mounts = fields.get("storage.volumes"), fields.get("storage.mounts")
     if not isinstance(volumes, Sequence):
         if isinstance(mounts, Sequence):
-            fields.replace(
-                "storage.mounts", Sequence(mounts.span, tuple(_canonical_mounts(mounts, {}, said)))
-            )
+            fields.replace("storage.mounts", Sequence(mounts.span, tuple(canonical_mounts(mounts, {}, said))))
         return
     claims: dict[str, Scalar] = {}
     for item in volumes.items:
@@ -349,7 +348,7 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
                 )
             )
         return
-    found = tuple(_canonical_mounts(mounts, claims, said))
+    found = tuple(canonical_mounts(mounts, claims, said))
     unused = [name for name in claims if name not in {_text(find(m, "name")) for m in found}]
     said.extend(
         error(
@@ -360,59 +359,7 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
         )
         for name in unused
     )
-    _data_mount(fields, Sequence(mounts.span, found))
-
-
-def _data_mount(fields: Fields, mounts: Sequence) -> None:
-    """A claim that is mounted at exactly /data is the canonical form's ``data_pvc``."""
-    rest: list[Node] = []
-    for mount in mounts.items:
-        claim, path = find(mount, "pvc"), _text(find(mount, "mountPath"))
-        if (
-            path == "/data"
-            and find(mount, "readOnly") is None
-            and isinstance(claim, Scalar)
-            and fields.get("storage.data_pvc") is None
-        ):
-            fields.replace("storage.data_pvc", claim, mount.span)
-        else:
-            rest.append(mount)
-    if rest:
-        fields.replace("storage.mounts", Sequence(mounts.span, tuple(rest)))
-    else:
-        fields.remove("storage.mounts")
-
-
-def _canonical_mounts(mounts: Sequence, claims: dict[str, Scalar], said: list[Diagnostic]) -> list[Node]:
-    from tau_compile.source.nodes import Entry, Key
-
-    found: list[Node] = []
-    for item in mounts.items:
-        if not isinstance(item, Scalar):
-            found.append(item)
-            continue
-        name, _, rest = item.text.partition(":")
-        path, _, flag = rest.partition(":")
-        claim = claims.get(name)
-        if claim is None:
-            said.append(
-                error(
-                    "TAU248",
-                    f"mount `{item.text}` names a volume that is not in `storage.volumes`",
-                    item.span,
-                    f"add `{name}=pvc:CLAIM` to storage.volumes",
-                )
-            )
-            continue
-        entries: list[Entry] = [
-            Entry(Key("name", item.span), Scalar(item.span, name, False)),
-            Entry(Key("mountPath", item.span), Scalar(item.span, path, False)),
-            Entry(Key("pvc", claim.span), claim),
-        ]
-        if flag == "ro":
-            entries.append(Entry(Key("readOnly", item.span), Scalar(item.span, "true", True)))
-        found.append(Mapping(item.span, tuple(entries)))
-    return found
+    data_mount(fields, Sequence(mounts.span, found))
 
 
 def _text(node: Node | None) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 HEAD = (
     "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {{ run.id }}\n  namespace: {{ run.namespace }}\n"
     "  labels: {{ run.labels }}\n"
+    "  annotations: {{ run.annotations }}\n"
 )
 SPEC = "spec:\n  backoffLimit: 0\n  template:\n    spec:\n      restartPolicy: Never\n"
 BODY = "      containers:\n      - {name: main, image: {{ pod.containers[0].image }}}\n"
@@ -183,7 +184,7 @@ def test_what_is_no_object_is_told(text: str) -> None:
         ("  name: {{ run.id }}\n", "  generateName: a-\n", "TAU723", "generateName"),
         ("kind: Job", "kind: Pod", "TAU432", "kind"),
         ("batch/v1", "batch/v1beta1", "TAU430", "kind"),
-        ("restartPolicy: Never", "restartPolicyy: Never", "TAU430", "restartPolicyy"),
+        ("restartPolicy: Never", "restartPolicy: Never\n      hostNam: x", "TAU430", "hostNam"),
         ("backoffLimit: 0", "backoffLimit: {{ run.id }}", "TAU430", "backoffLimit"),
     ],
 )

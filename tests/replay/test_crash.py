@@ -62,7 +62,9 @@ def test_a_build_killed_anywhere_is_old_or_completed_by_the_next(launched: Repo)
         if "completes an interrupted build" in outcome.stdout:
             assert outcome.exit == 3
             assert outcome.stdout == "completes an interrupted build\n"
-            assert outcome.stderr == "not up to date: run `tau-compile build`, then commit runs/ and rendered/\n"
+            assert (
+                outcome.stderr == "not up to date: run `tau-compile build`, then commit runs/ and rendered/\n"
+            )
             assert "completed an interrupted build: " in launched.tau("build").stderr
             seen.add("completed")
         elif launched.snapshot() == old:

@@ -81,4 +81,6 @@ def records(draw: st.DrawFn) -> Record:
 
 def hostile() -> SearchStrategy[Any]:
     """A value that has no business in a record."""
-    return _VALUES | st.sampled_from(["../x", "a/../b", "/etc/passwd", "A", "", "sha256:", "x" * 400, "a\\b", "a\x00b"])
+    return _VALUES | st.sampled_from(
+        ["../x", "a/../b", "/etc/passwd", "A", "", "sha256:", "x" * 400, "a\\b", "a\x00b"]
+    )

@@ -20,7 +20,9 @@ from tests.runs.records import DIGEST, ended, hostile, record, records
 SCHEMA = store.load("run-record.schema.json")
 VALID = Draft202012Validator(SCHEMA)
 # Written as escapes besides what JSON wants: what drives a terminal, turns text round or hides.
-UNSAFE = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]")
+UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]"
+)
 
 
 def body(made: Record) -> dict[str, Any]:
@@ -54,7 +56,9 @@ def test_the_text_is_that_of_any_json_writer(made: Record) -> None:
     data["evidence"] = made.evidence._asdict() if made.evidence else None
     data = {name: value for name, value in data.items() if value or name not in ("supersedes", "evidence")}
     text = json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    assert re.sub(r"\\u[0-9a-f]{4}", "?", to_json(made)) == UNSAFE.sub("?", re.sub(r"\\u[0-9a-f]{4}", "?", text))
+    assert re.sub(r"\\u[0-9a-f]{4}", "?", to_json(made)) == UNSAFE.sub(
+        "?", re.sub(r"\\u[0-9a-f]{4}", "?", text)
+    )
 
 
 @given(made=records(), where=st.data(), value=hostile())
@@ -127,7 +131,10 @@ def test_what_is_no_record(text: bytes, why: str) -> None:
         ({"manifests": {}}, "is active and has no manifests"),
         ({"state": "cancelled"}, "is cancelled and has manifests"),
         ({"state": "retired", "manifests": {}}, "has no valid `evidence`"),
-        ({"evidence": {"state": "succeeded", "digest": f"sha256:{DIGEST}", "path": "x"}}, "has no valid `evidence`"),
+        (
+            {"evidence": {"state": "succeeded", "digest": f"sha256:{DIGEST}", "path": "x"}},
+            "has no valid `evidence`",
+        ),
         ({"note": "mine"}, "has a field `note`, which this tau-compile does not know"),
         ({"digest": "00" * 32}, "has a `run` that is not its name and the head of its digest"),
         ({"source": "/x"}, "has no valid `source`"),
