@@ -17,7 +17,8 @@ def latest(records: Iterable[Record]) -> list[Record]:
     """
     found = list(records)
     followed = {r.supersedes for r in found}
-    return sorted((r for r in found if r.run not in followed), key=lambda r: (r.attempt, r.run))
+    last = [r for r in found if r.run not in followed]  # none, where records were written by hand and go in a circle
+    return sorted(last or found, key=lambda r: (r.attempt, r.run))
 
 
 def follows(records: Iterable[Record]) -> str:

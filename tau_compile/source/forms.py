@@ -18,7 +18,7 @@ from tau_compile.source.mounts import canonical_mounts, data_mount
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
 
 if TYPE_CHECKING:
-    from tau_compile.source.nodes import Entry, Node
+    from tau_compile.source.nodes import Node
 
 Form = Literal["canonical", "direct"]
 
