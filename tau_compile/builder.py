@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tau_compile.effects import Read
     from tau_compile.records import Known
     from tau_compile.runs.record import Record
-    from tau_compile.source.settings import Settings
+    from tau_compile.settings import Settings
 
 
 class Checkout(NamedTuple):

@@ -13,6 +13,7 @@ from tau_compile.intent import Intent, read_document, read_intent, told_apart
 from tau_compile.named import NamedTuple
 from tau_compile.policy.overlays import Loaded, load
 from tau_compile.policy.resolve import resolve
+from tau_compile.rules.literals import credentials_in
 from tau_compile.runs.identity import run_id
 from tau_compile.workload.build import build
 from tau_compile.workload.code import CodeBundle, entry_kind, python_only
@@ -20,9 +21,9 @@ from tau_compile.workload.code import CodeBundle, entry_kind, python_only
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tau_compile.policy.overlays import SourceFile
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
+    from tau_compile.source.files import SourceFile
     from tau_compile.workload.code import Tree
     from tau_compile.workload.model import Workload
 
@@ -111,6 +112,7 @@ def compile_intent(
     if resolved is None:
         return None
     workload = build(resolved, said)
+    said += credentials_in(resolved.merged.node)
     argv = _command(workload, intent.bundle, said)
     if has_errors(said):
         return None

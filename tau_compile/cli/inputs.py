@@ -10,9 +10,9 @@ import click
 
 from tau_compile.compiler import Repository
 from tau_compile.diagnostics import has_errors
+from tau_compile.settings import Settings, load
 from tau_compile.source import project
 from tau_compile.source.files import read_inside, read_regular, reason
-from tau_compile.source.settings import Settings, load
 from tau_compile.workload.code import DiskTree
 
 if TYPE_CHECKING:

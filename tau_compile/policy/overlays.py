@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tau_compile.diagnostics import Span
+    from tau_compile.source.files import SourceFile
 
 KINDS = ("Platform", "Cluster", "Workspace", "Profile")
 FORBIDDEN = (
@@ -56,14 +57,6 @@ FORBIDDEN = (
 )
 
 Document = Platform | Cluster | Workspace | Profile
-
-
-class SourceFile(NamedTuple):
-    """One input file: the path shown to people, and its bytes; or why there are none."""
-
-    path: str
-    data: bytes
-    problem: Diagnostic | None = None
 
 
 class Loaded(NamedTuple):

@@ -17,7 +17,9 @@ def latest(records: Iterable[Record]) -> list[Record]:
     """
     found = list(records)
     followed = {r.supersedes for r in found}
-    last = [r for r in found if r.run not in followed]  # none, where records were written by hand and go in a circle
+    last = [
+        r for r in found if r.run not in followed
+    ]  # none, where records were written by hand and go in a circle
     return sorted(last or found, key=lambda r: (r.attempt, r.run))
 
 

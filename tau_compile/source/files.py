@@ -6,8 +6,17 @@ import os
 import stat
 
 from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.named import NamedTuple
 
 MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
+
+
+class SourceFile(NamedTuple):
+    """One input file: the path shown to people, and its bytes; or why there are none."""
+
+    path: str
+    data: bytes
+    problem: Diagnostic | None = None
 
 
 def read_regular(path: str) -> bytes:

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tau_compile.data import locate
-from tau_compile.policy.overlays import SourceFile
-from tau_compile.source.files import read_inside, read_regular
+from tau_compile.source.files import SourceFile, read_inside, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

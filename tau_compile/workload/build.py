@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Related
-from tau_compile.rules import credentials
 from tau_compile.source.nodes import Mapping, Scalar
 from tau_compile.workload import compute, environment, execution, extras, metadata, placement, storage
 from tau_compile.workload.model import Workload
@@ -15,9 +14,7 @@ from tau_compile.workload.requirements import unusable
 from tau_compile.workload.view import View, scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tau_compile.diagnostics import Diagnostic, Span
+    from tau_compile.diagnostics import Diagnostic
     from tau_compile.policy.resolve import Resolved
     from tau_compile.source.nodes import Node
     from tau_compile.workload.model import Kind, Program
@@ -47,7 +44,6 @@ def build(resolved: Resolved, said: list[Diagnostic]) -> Workload:
     _check_shipping(view, kind, program)
     _check_multikueue(view, resolved, count, kind)
     extras.read_ttl(view, kind)
-    _check_credentials(view)
     _check_nul(view, view.node)
     return Workload(
         name=name,
@@ -209,44 +205,3 @@ def _check_nul(view: View, node: Node) -> None:
     else:
         for item in node.items:
             _check_nul(view, item)
-
-
-def _check_credentials(view: View) -> None:
-    env = view.mapping("runtime.env")
-    literals = [
-        (entry.key.name, entry.value.text, entry.value.span)
-        for entry in (env.entries if env else ())
-        if isinstance(entry.value, Scalar)
-    ]
-    view.said.extend(credentials.find(literals))
-    for item in view.items("runtime.pip"):
-        view.said.extend(credentials.find_in_text(scalar(item), item.span, "runtime.pip"))
-    view.said.extend(credentials.find(_settings("", view.mapping("execution.configs")), "setting"))
-    searched = ("runtime.env", "runtime.pip", "execution.configs")
-    for path, node in _texts("", view.node):
-        if not path.startswith(searched):
-            view.said.extend(credentials.find_in_text(node.text, node.span, f"`{path}`"))
-
-
-def _settings(name: str, node: Node | None) -> Iterator[tuple[str, str, Span]]:
-    """(name, value, its place) of everything below a node; the items of a list have the name of the list."""
-    if isinstance(node, Scalar):
-        yield name, node.text, node.span
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield from _settings(entry.key.name, entry.value)
-    elif node is not None:
-        for item in node.items:
-            yield from _settings(name, item)
-
-
-def _texts(path: str, node: Node) -> Iterator[tuple[str, Scalar]]:
-    """(dotted path, text) of everything below a node."""
-    if isinstance(node, Scalar):
-        yield path, node
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield from _texts(f"{path}.{entry.key.name}" if path else entry.key.name, entry.value)
-    else:
-        for item in node.items:
-            yield from _texts(path, item)

@@ -9,7 +9,6 @@ from tau_compile.compiler import Repository
 from tau_compile.diagnostics import Diagnostic, has_errors
 from tau_compile.effects import change, effects
 from tau_compile.policy.former import workspace_names
-from tau_compile.policy.overlays import SourceFile
 from tau_compile.records import Known, is_record
 from tau_compile.runs.evidence import folder_of, outcome_of
 from tau_compile.runs.model import Action, Limits, Plan, State
@@ -17,8 +16,9 @@ from tau_compile.runs.plan import launched, plan
 from tau_compile.runs.record import Ended, Record, from_json
 from tau_compile.runs.sources import Surveyor
 from tau_compile.runs.tree import digest
+from tau_compile.settings import load
+from tau_compile.source.files import SourceFile
 from tau_compile.source.project import packaged_overlays
-from tau_compile.source.settings import load
 from tests.workload.memory_tree import MemoryTree
 
 if TYPE_CHECKING:
@@ -74,8 +74,14 @@ class Memory:
         return made, dict(found.writes), found.deletes
 
     def repository(self) -> Repository:
-        overlays = [SourceFile(p, data) for p, data in sorted(self.files.items()) if p.startswith("overlays/")]
-        templates = {p.removeprefix("templates/"): d.decode() for p, d in self.files.items() if p.startswith("templates/")}
+        overlays = [
+            SourceFile(p, data) for p, data in sorted(self.files.items()) if p.startswith("overlays/")
+        ]
+        templates = {
+            p.removeprefix("templates/"): d.decode()
+            for p, d in self.files.items()
+            if p.startswith("templates/")
+        }
         modes = {path: 0o100755 if path in self.executable else 0o100644 for path in self.files}
         return Repository(overlays, PACKAGED, MemoryTree(self.files, git=modes), templates)
 

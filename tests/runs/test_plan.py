@@ -37,7 +37,9 @@ def made(
         return Made(Launch(new, {new.path: to_json(new).encode()}), ())
 
     where = path or f"workloads/{workspace}/{name}/tau.yaml"
-    return Source(where, Span(where, 1, 1, 1, 1), workspace, implied, name, digest, attempt, mode, change, launch)
+    return Source(
+        where, Span(where, 1, 1, 1, 1), workspace, implied, name, digest, attempt, mode, change, launch
+    )
 
 
 def state(
@@ -159,12 +161,18 @@ def test_names_of_workspaces() -> None:
 def test_an_implied_workspace_stands_as_long_as_the_intent() -> None:
     here = made(workspace="speech", implied=True, path=OLD.source)
     assert verbs(plan([here], state([OLD], [OLD]), Limits())) == []
-    for other in (here._replace(implied=False), here._replace(path="workloads/y/tau.yaml"), here._replace(digest=NEW.digest)):
+    for other in (
+        here._replace(implied=False),
+        here._replace(path="workloads/y/tau.yaml"),
+        here._replace(digest=NEW.digest),
+    ):
         assert verbs(plan([other], state([OLD], [OLD]), Limits()))[0][0] == "launch"
 
 
 def test_retirement_is_judged_before_launches() -> None:
-    found = plan([made(digest=NEW.digest, change="refuse")], state([OLD], [OLD], {OLD.run: "failed"}), Limits())
+    found = plan(
+        [made(digest=NEW.digest, change="refuse")], state([OLD], [OLD], {OLD.run: "failed"}), Limits()
+    )
     assert verbs(found) == [("retire", OLD.run), ("launch", NEW.run)]
     assert found.records[OLD.path].evidence == Ended("failed", f"sha256:{DIGEST}", f"evidence/{OLD.run}.json")
 
@@ -228,7 +236,12 @@ def _adopted(one: Record) -> Record:
     return one._replace(state="adopted", manifests={})
 
 
-@given(_SOURCES, _records(), _records(), st.dictionaries(st.sampled_from(["a-01010101", "b-02020202"]), st.just("failed")))
+@given(
+    _SOURCES,
+    _records(),
+    _records(),
+    st.dictionaries(st.sampled_from(["a-01010101", "b-02020202"]), st.just("failed")),
+)
 @settings(max_examples=500)
 def test_what_no_plan_does(
     sources: list[Source], base: list[Record], tree: list[Record], over: dict[str, str]

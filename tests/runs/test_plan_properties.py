@@ -58,7 +58,9 @@ def _template(name: str) -> str:
         return file.read()
 
 
-SPACE = "apiVersion: tau-compile/v1\nkind: Workspace\nmetadata: {name: guests}\ncluster: east\nqueue: jobqueue\n"
+SPACE = (
+    "apiVersion: tau-compile/v1\nkind: Workspace\nmetadata: {name: guests}\ncluster: east\nqueue: jobqueue\n"
+)
 PROFILE = (
     "apiVersion: tau-compile/v1\nkind: Profile\nmetadata: {name: small}\napplicability: {teams: [nobody]}\n"
     "gpusPerWorker: 1\nworkerCount: 1\n"
@@ -119,7 +121,9 @@ def _launched() -> Memory:
     return repo
 
 
-def _policy_launches_nothing(edits: list[Edit], version: str, ending: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def _policy_launches_nothing(
+    edits: list[Edit], version: str, ending: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo = _launched()
     over = sorted(repo.records().values())[:ending]
     for record in over:
@@ -186,7 +190,9 @@ def _put(repo: Memory, intent: dict[str, object]) -> None:
 
 
 _CHANGES = st.lists(
-    st.sampled_from([(key, value) for key, values in INTENTS.items() for value in values]), min_size=1, max_size=6
+    st.sampled_from([(key, value) for key, values in INTENTS.items() for value in values]),
+    min_size=1,
+    max_size=6,
 )
 
 
@@ -223,7 +229,9 @@ def _intents_launch_once(changes: list[tuple[str, object]], policy: list[Edit], 
             drafts = set()
 
 
-@given(_CHANGES, st.lists(st.sampled_from(POLICY), max_size=2), st.lists(st.booleans(), min_size=1, max_size=6))
+@given(
+    _CHANGES, st.lists(st.sampled_from(POLICY), max_size=2), st.lists(st.booleans(), min_size=1, max_size=6)
+)
 @settings(max_examples=60)
 def test_an_edit_of_the_intent_launches_one_run_or_returns_to_one(
     changes: list[tuple[str, object]], policy: list[Edit], merges: list[bool]
@@ -232,7 +240,9 @@ def test_an_edit_of_the_intent_launches_one_run_or_returns_to_one(
 
 
 @pytest.mark.slow
-@given(_CHANGES, st.lists(st.sampled_from(POLICY), max_size=2), st.lists(st.booleans(), min_size=1, max_size=6))
+@given(
+    _CHANGES, st.lists(st.sampled_from(POLICY), max_size=2), st.lists(st.booleans(), min_size=1, max_size=6)
+)
 @settings(max_examples=2000)
 def test_an_edit_of_the_intent_launches_one_run_at_length(
     changes: list[tuple[str, object]], policy: list[Edit], merges: list[bool]
@@ -253,7 +263,9 @@ def test_each_edit_has_an_effect(edit: Edit) -> None:
 
 @pytest.mark.parametrize("key", sorted(INTENTS))
 def test_each_intent_is_another_run(key: str) -> None:
-    repo = Memory({**files(), "workloads/vision/x/tau.yaml": workload("x"), "workloads/vision/x/train.py": ""})
+    repo = Memory(
+        {**files(), "workloads/vision/x/tau.yaml": workload("x"), "workloads/vision/x/train.py": ""}
+    )
     ids = set()
     for value in INTENTS[key]:
         _put(repo, {**FIRST, key: value})

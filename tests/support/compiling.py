@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tau_compile.compiler import Compiled, Repository, compile_file
-from tau_compile.policy.overlays import SourceFile
+from tau_compile.source.files import SourceFile
 from tau_compile.source.project import packaged_overlays
 from tests.workload.memory_tree import MemoryTree
 
