@@ -27,10 +27,8 @@ def derive() -> dict[str, str]:
     files = {}
     scopes: dict[str, dict[str, str]] = {module.path: {} for module in MODULES}
     for kind in KINDS:
-        if kind.module is CORE:
-            published = builtin.find(kind)
-        else:
-            published = find_custom(kind, folders[kind.module] / kind.module.documents)
+        documents = folders[kind.module] / kind.module.documents
+        published = builtin.find(kind) if kind.module is CORE else find_custom(kind, documents)
         files[kind.file] = _text(kind, fold(root_schema(kind, published, builtin.definitions)))
         scope = "Namespaced" if published.namespaced else "Cluster"
         scopes[kind.module.path][f"{kind.api_version}/{kind.name}"] = scope

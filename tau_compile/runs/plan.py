@@ -67,7 +67,7 @@ class _Planner:
             self._follow(source, key)
         self._kept(settled)
         self._discarded()
-        self.said += beyond(limits, self.launches)
+        self.said += beyond(limits, self.launches, {source.path: source.span for source in sources})
         return self._plan(self.drafts)
 
     def adopt(self, sources: list[Source]) -> Plan:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,6 +32,8 @@ def spread(items: Sequence[T], work: Callable[[Sequence[T], int], list[R]], coun
     """
     if count < 2:
         return work(items, 0)
+    import pickle
+
     sys.stdout.flush()
     sys.stderr.flush()
     children = [_start(items[number::count], work, number) for number in range(1, count)]
@@ -57,6 +58,8 @@ def spread(items: Sequence[T], work: Callable[[Sequence[T], int], list[R]], coun
 
 
 def _start(part: Sequence[T], work: Callable[[Sequence[T], int], list[R]], number: int) -> tuple[int, int]:
+    import pickle
+
     receive, send = os.pipe()
     pid = os.fork()
     if pid:

@@ -49,8 +49,8 @@ def same_names(sources: Iterable[tuple[tuple[str, str], Source]]) -> list[Diagno
     return said
 
 
-def beyond(limits: Limits, launches: Sequence[Launch]) -> list[Diagnostic]:
-    """More launches than one build may make."""
+def beyond(limits: Limits, launches: Sequence[Launch], spans: Mapping[str, Span]) -> list[Diagnostic]:
+    """More launches than one build may make; ``spans`` are the places of sources by path."""
     new = [launch.record for launch in launches if launch.record.state == "active"]
     counted = (
         (len(new), limits.max_runs, "run", "max_runs"),
@@ -66,7 +66,7 @@ def beyond(limits: Limits, launches: Sequence[Launch]) -> list[Diagnostic]:
         error(
             "TAU736",
             f"this build would launch {wants}; the project allows {allowed} at a time",
-            Span(min(record.source for record in new), 1, 1, 1, 1),
+            spans[min(record.source for record in new)],
             f"if that is meant, write `launch: {{{enough}}}` into tau-compile.yaml; `tau-compile adopt PATH` records files "
             "that are not to be launched",
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from tau_compile.runs.record import Ended, Record
+from tau_compile.runs.record import STATES, Ended, Record, State
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -73,7 +73,7 @@ def records(draw: st.DrawFn) -> Record:
         code=draw(st.dictionaries(_TEXTS, st.tuples(st.booleans(), _HEX, _TEXTS).map(list), max_size=3)),
         supersedes=draw(st.just("") | _NAMES),
     )
-    state = draw(st.sampled_from(["active", "retired", "cancelled", "adopted"]))
+    state: State = draw(st.sampled_from(STATES))
     if state == "retired":
         return ended(made, draw(st.sampled_from(["succeeded", "failed", "cancelled"])))
     return made if state == "active" else made._replace(state=state, manifests={})

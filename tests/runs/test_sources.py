@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tau_compile.diagnostics import has_errors
 from tau_compile.runs.sources import Surveyor, code_request
 from tests.replay.repo import files
+from tests.runs.edits import FIRST, INTENTS, POLICY, WORDS, put
 from tests.runs.memory import Memory
 from tests.runs.records import record
-from tests.runs.test_plan_properties import FIRST, INTENTS, POLICY, WORDS, _put
 from tests.workload.memory_tree import MemoryTree
 
 if TYPE_CHECKING:
-    from tests.runs.test_plan_properties import Edit
+    from tests.runs.edits import Edit
 
 TRAIN, CODE = "workloads/vision/train/tau.yaml", "workloads/vision/train/train.py"
 _INTENTS = st.sampled_from([(key, value) for key, values in INTENTS.items() for value in values])
@@ -33,14 +33,14 @@ def test_what_is_recognised_is_what_reading_would_find(
     edits: list[Edit], intents: list[tuple[str, object]], ending: int
 ) -> None:
     repo = Memory(files())
-    _put(repo, FIRST)
+    put(repo, FIRST)
     repo.build()
     repo.commit()
-    for record in sorted(repo.records().values())[:ending]:
-        repo.tell_end(record)
+    for made in sorted(repo.records().values())[:ending]:
+        repo.tell_end(made)
     for _, edit in edits:
         edit(repo)
-    _put(repo, FIRST | dict(intents))
+    put(repo, FIRST | dict(intents))
     quick, _, _ = repo.planned()
     wrong = has_errors(repo.said)
     with pytest.MonkeyPatch.context() as patch:
@@ -58,9 +58,12 @@ def test_an_unchanged_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     repo.commit()
     read: list[str] = []
     whole = Surveyor._read
-    monkeypatch.setattr(
-        Surveyor, "_read", lambda self, path, data: read.append(path) or whole(self, path, data)
-    )
+
+    def noted(self: Surveyor, path: str, data: bytes) -> Any:
+        read.append(path)
+        return whole(self, path, data)
+
+    monkeypatch.setattr(Surveyor, "_read", noted)
     assert repo.build() == ()
     assert read == []
     repo.files[CODE] = b"print('other')\n"
