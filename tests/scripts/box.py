@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tau_compile.render.argv import encode
 
 if TYPE_CHECKING:
-    import signal
     from collections.abc import Sequence
 
 SCRIPTS: Final = Path(__file__).parents[2] / "templates" / "scripts"
@@ -79,6 +79,7 @@ class Box:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=_deaf_no_longer,
         )
 
     def run(self, *command: str, **env: str) -> Done:
@@ -88,6 +89,12 @@ class Box:
     def sh(self, script: str, **env: str) -> Done:
         """Run a shell script as the command."""
         return self.run("sh", "-c", script, **env)
+
+
+def _deaf_no_longer() -> None:
+    """What a background job's children inherit, an ignored SIGINT, a container's first process does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def finish(process: subprocess.Popen[bytes]) -> Done:
