@@ -53,6 +53,8 @@ def main(arguments: list[str]) -> int:
 def cold(folder: Path, programs: Path, rounds: int) -> None:
     """Whole processes, one workload."""
     file = training(folder / "workload")
+    # A root of its own: this checkout's own templates/ would count as a repository's replacements.
+    (file.parent / "tau-compile.yaml").touch()
     program, python = programs / "tau-compile", programs / "python"
     base = folder / "base"
     base.mkdir()
