@@ -64,7 +64,7 @@ def prepare(case: Path, folder: Path) -> list[str]:
 def scripts() -> list[tuple[str, str]]:
     """(text of a script as a block in YAML or as JSON, what stands for it)."""
     found = []
-    for path in sorted((ROOT / "templates" / "scripts").iterdir()):
+    for path in sorted((ROOT / "templates" / "scripts").glob("*.*")):
         for text in (path.read_text(), path.read_text().replace("$", "$$")):
             for columns in range(2, 17):
                 block = textwrap.indent(text, " " * columns)
