@@ -49,7 +49,7 @@ class Box:
         self.cwd = folder / "cwd"
         for directory in (self.bin, self.path, self.cwd):
             directory.mkdir(parents=True)
-        for script in SCRIPTS.glob("*.*"):  # not __pycache__
+        for script in SCRIPTS.iterdir():
             if script.is_file():
                 shutil.copyfile(script, self.bin / script.name)
         for tool in TOOLS.split():
