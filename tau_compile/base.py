@@ -9,7 +9,10 @@ RECORDS = "runs"
 
 
 class Base(NamedTuple):
-    """``commit`` is empty in a repository without commits; ``blobs`` are the object ids of what lies below ``runs/``."""
+    """``commit`` is empty in a repository without commits; ``blobs`` are the object ids of what lies below ``runs/``.
+
+    Where branches were merged crosswise there are several such commits: ``commit`` is one, ``blobs`` are those of all.
+    """
 
     commit: str
     blobs: dict[str, str]
@@ -31,8 +34,11 @@ def find(root: str, ref: str, branch: str) -> Base | None:
     tips = _tips(root, ref, branch, head)
     if not tips:
         return Base("", {})  # nothing is committed, so nothing is launched
-    at = _parted(root, head, tips) if head else tips[0]
-    return Base(at, {blob.path: blob.id for blob in git.blobs(root, at, [RECORDS])})
+    places = _parted(root, head, tips) if head else tips[:1]
+    blobs: dict[str, str] = {}
+    for place in reversed(places):
+        blobs |= {blob.path: blob.id for blob in git.blobs(root, place, [RECORDS])}
+    return Base(places[0], blobs)
 
 
 def _tips(root: str, ref: str, branch: str, head: str | None) -> list[str]:
@@ -54,14 +60,14 @@ def _tips(root: str, ref: str, branch: str, head: str | None) -> list[str]:
     return remote or [b.commit for b in found]
 
 
-def _parted(root: str, head: str, tips: list[str]) -> str:
+def _parted(root: str, head: str, tips: list[str]) -> list[str]:
     """Where HEAD left the base. With several remotes, of a fork and of its origin, the one that is ahead."""
-    places = [place for tip in dict.fromkeys(tips) if (place := git.merge_base(root, head, tip))]
+    places = [place for tip in dict.fromkeys(tips) for place in git.merge_bases(root, head, tip)]
     if places:
-        return git.newest(root, places)
+        return git.independent(root, list(dict.fromkeys(places)))
     if git.shallow(root):
         raise BaseMissingError(f"this clone does not show where the branch left its base. {_cure(root, '')}")
-    return tips[0]  # histories without a common commit: what the base has launched is launched
+    return tips[:1]  # histories without a common commit: what the base has launched is launched
 
 
 def _cure(root: str, ref: str) -> str:

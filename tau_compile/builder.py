@@ -16,7 +16,7 @@ from tau_compile.policy.former import workspace_names
 from tau_compile.runs import tree
 from tau_compile.runs.catalogue import gone
 from tau_compile.runs.evidence import Evidence
-from tau_compile.runs.model import Limits, Plan, State
+from tau_compile.runs.model import Action, Limits, Plan, State
 from tau_compile.runs.plan import adopt, launched, plan
 from tau_compile.source.project import workload_files
 from tau_compile.workloads import survey
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tau_compile.records import Known
     from tau_compile.runs.record import Record
     from tau_compile.settings import Settings
+
+_MANY = 1000  # files of which Git is not asked one by one
 
 
 class Checkout(NamedTuple):
@@ -83,8 +85,9 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
     if chosen is None:
         said += gone(made.records.values(), overlays)
         restored, problems = _verified(root, made, known, at)
-        found = _together(found, restored)
         said += problems
+        made = _with_restored(made, restored)
+        found = _together(found, restored)
     return Built(made, tuple(_needed(read, found, known)), tuple(said))
 
 
@@ -95,6 +98,14 @@ def reader(root: str) -> Read:
         return verify.content(f"{root}/{path}")
 
     return read
+
+
+def _with_restored(made: Plan, restored: dict[str, Effect]) -> Plan:
+    """The plan that also says which manifests are brought back, where it does not say so of the record."""
+    known = {action.path for action in made.actions if action.verb == "restore"}
+    more = [Action("restore", path, effect.text) for path, effect in restored.items() if path not in known]
+    actions = sorted([*made.actions, *more], key=lambda action: (action.path, action.verb, action.text))
+    return made._replace(actions=tuple(actions)) if more else made
 
 
 def _together(found: list[Effect], restored: dict[str, Effect]) -> list[Effect]:
@@ -128,35 +139,37 @@ def _verified(
             owned.setdefault(tree.folder(record), set()).update(record.manifests)
     over = {tree.folder(record): record for record in made.records.values() if record.state != "active"}
     said = verify.strangers(root, owned, over)
+    damaged = verify.damages(root, active)
+    good = _at_base(root, at, damaged)
     found: dict[str, Effect] = {}
-    for damage in verify.damages(root, active):
-        names = [*damage.missing, *damage.changed]
-        good = _at_base(root, at, damage.record, names)
-        path, text = damage.record.path, f"restores the manifests of {damage.record.run}"
-        found[path] = Effect("restore", path, text, "", good)
-        for name in names:
-            mended = f"{tree.folder(damage.record)}/{name}" in good
-            if not mended or path in known.tree:  # else it is said of the record already
-                what = "is missing" if name in damage.missing else "was changed"
-                said.append(_damage(damage.record, name, what, mended))
+    for record, missing, changed in damaged:
+        paths = {name: f"{tree.folder(record)}/{name}" for name in (*missing, *changed)}
+        writes = {path: good[path] for path in paths.values() if path in good}
+        found[record.path] = Effect(
+            "restore", record.path, f"restores the manifests of {record.run}", "", writes
+        )
+        for name, path in paths.items():
+            if path not in good or record.path in known.tree:  # else it is said of the record already
+                what = "is missing" if name in missing else "was changed"
+                said.append(_damage(record, path, what, path in good))
     return found, said
 
 
-def _at_base(root: str, at: base.Base | None, record: Record, names: list[str]) -> dict[str, bytes]:
-    """Those files of a run that are at the base as they were launched, by path."""
-    if at is None or not at.commit:
+def _at_base(root: str, at: base.Base | None, damaged: list[verify.Damage]) -> dict[str, bytes]:
+    """Those damaged files that are at the base as they were launched, by path."""
+    if at is None or not at.commit or not damaged:
         return {}
-    place = tree.folder(record)
-    contents = git.contents(root, git.blobs(root, at.commit, [f"{place}/{name}" for name in names]))
-    return {
-        path: content
-        for path, content in contents.items()
-        if tree.digest(content) == record.manifests.get(path.rpartition("/")[2])
+    wanted = {
+        f"{tree.folder(record)}/{name}": record.manifests[name]
+        for record, missing, changed in damaged
+        for name in (*missing, *changed)
     }
+    blobs = git.blobs(root, at.commit, wanted if len(wanted) < _MANY else [tree.TOP])
+    contents = git.contents(root, [blob for blob in blobs if blob.path in wanted])
+    return {path: content for path, content in contents.items() if tree.digest(content) == wanted[path]}
 
 
-def _damage(record: Record, name: str, what: str, mended: bool) -> Diagnostic:
-    path = f"{tree.folder(record)}/{name}"
+def _damage(record: Record, path: str, what: str, mended: bool) -> Diagnostic:
     message = f"a manifest of {record.run} {what}"
     span = Span(path, 1, 1, 1, 1)
     if mended:

@@ -85,20 +85,19 @@ def remotes(root: str) -> list[str]:
     return _git(root, "remote").decode().split()
 
 
-def merge_base(root: str, one: str, other: str) -> str | None:
-    """The commit where two histories part, or None when they have nothing in common."""
-    if one == other:
-        return one
-    found = _git(root, "merge-base", one, other, nothing=1).decode().split()
-    return found[0] if found else None
+def merge_bases(root: str, one: str, other: str) -> list[str]:
+    """The commits where two histories part; several where branches were merged crosswise, none for strangers."""
+    return (
+        [one] if one == other else _git(root, "merge-base", "--all", one, other, nothing=1).decode().split()
+    )
 
 
-def newest(root: str, commits: list[str]) -> str:
-    """Of commits in one history the one that follows the others; of several such, the first given."""
-    if len(set(commits)) == 1:
-        return commits[0]
+def independent(root: str, commits: list[str]) -> list[str]:
+    """Of some commits, in their order, those that no other of them follows."""
+    if len(commits) < 2:
+        return commits
     apart = _git(root, "merge-base", "--independent", *commits).decode().split()
-    return next(sha for sha in commits if sha in apart)
+    return [sha for sha in commits if sha in apart]
 
 
 def shallow(root: str) -> bool:

@@ -10,6 +10,7 @@ from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
 from tau_compile.runs.record import FOLDER, Record, from_json
 from tau_compile.runs.tree import committed
+from tau_compile.source.files import read_regular, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,9 @@ def read(root: str, base: Base | None) -> Known:
     blobs = {path: blob for path, blob in base.blobs.items() if is_record(path)} if base else {}
     same: dict[str, Record] = {}
     for path, data in _files(root):
+        if isinstance(data, Diagnostic):
+            said.append(data)
+            continue
         blob = blobs.get(path)
         equal = blob is not None and _is(data, blob)
         record, problems = from_json(data, path, brief=equal or blob is None)
@@ -80,7 +84,7 @@ def _gone(path: str, base: Base) -> Diagnostic:
     return error("TAU731", message, Span(path, 1, 1, 1, 1), hint)
 
 
-def _files(root: str) -> Iterator[tuple[str, bytes]]:
+def _files(root: str) -> Iterator[tuple[str, bytes | Diagnostic]]:
     top = f"{root}/{FOLDER}"
     for workspace in _names(top):
         folder = f"{top}/{workspace}"
@@ -88,7 +92,7 @@ def _files(root: str) -> Iterator[tuple[str, bytes]]:
             continue
         for name in _names(folder):
             if name.endswith(".json"):
-                yield f"{FOLDER}/{workspace}/{name}", _read(f"{folder}/{name}")
+                yield f"{FOLDER}/{workspace}/{name}", _read(root, f"{FOLDER}/{workspace}/{name}")
 
 
 def _names(folder: str) -> list[str]:
@@ -98,6 +102,10 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+def _read(root: str, path: str) -> bytes | Diagnostic:
+    try:
+        return read_regular(f"{root}/{path}")
+    except OSError as problem:
+        hint = f"`git checkout BASE -- {path}`, with the base branch for BASE, brings it back"
+        message = f"the run record cannot be read: {reason(problem)}"
+        return error("TAU731", message, Span(path, 1, 1, 1, 1), hint)

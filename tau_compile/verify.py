@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from tau_compile.runs.record import Record
 
 LEAST = 500  # runs that are worth a process of their own
+_FLAGS = os.O_RDONLY
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # not every system has all of them
+    _FLAGS |= getattr(os, _name, 0)
 _APPLIED = (".yaml", ".yml", ".json", ".jsonnet")
 
 
@@ -50,17 +54,17 @@ def _damage(root: str, record: Record) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def content(path: str) -> bytes | None:
-    """A regular file's bytes; of anything else in its place none, and None where nothing is."""
+    """A regular file's bytes; of anything else in its place none, and None where nothing is. Waits for no pipe."""
     try:
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        number = os.open(path, _FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
         return b""
     try:
-        size = os.fstat(number).st_size
-        data = os.read(number, size + 1)
-        while len(data) < size and (more := os.read(number, size)):
+        found = os.fstat(number)
+        data = os.read(number, found.st_size + 1) if stat.S_ISREG(found.st_mode) else b""
+        while len(data) < found.st_size and (more := os.read(number, found.st_size)):
             data += more
         return data
     except OSError:
@@ -110,11 +114,11 @@ def _unowned(place: str, present: Iterable[str], record: Record | None) -> list[
     span = Span(f"{place}/{names[0]}", 1, 1, 1, 1)
     if record is not None:
         message = f"{record.run} is {record.state}, and has manifests again: it would run once more"
-        return [error("TAU742", message, span, f"`git rm -r {place}` removes them")]
+        return [error("TAU742", message, span, f"remove them: `rm -r {place}`")]
     run = place.rpartition("/")[2]
     hint = (
         f"bring the record back, `git log --diff-filter=D -- 'runs/*/{run}.json'` shows where it went; or stop the run: "
-        f"`git rm -r {place}`"
+        f"`rm -r {place}`"
     )
     return [error("TAU741", f"there are manifests of a run {run}, and it has no record", span, hint)]
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
+from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
 from tau_compile.runs import pool
 from tau_compile.runs.lineage import follows
 from tau_compile.runs.model import Launch, Made, Source
-from tau_compile.runs.sources import Surveyor, as_recorded
+from tau_compile.runs.sources import Looked, Surveyor, as_recorded
+from tau_compile.source.files import read_regular, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tau_compile.compiler import Repository
-    from tau_compile.diagnostics import Diagnostic
     from tau_compile.runs.record import Record
 
-MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
 LEAST = 64  # files that are worth a process of their own
 
 
@@ -51,7 +51,7 @@ def survey(
     said: list[Diagnostic] = []
     first = len(paths) if len(paths) < 2 * LEAST else 1  # the first one loads what all need
     for path in paths[:first]:
-        looked = surveyor.look(path, _read(root, path))
+        looked = _look(root, path, surveyor)
         said += looked.diagnostics
         found += [looked.source] if looked.source else []
     if first < len(paths):
@@ -113,7 +113,7 @@ class _Many:
         return found
 
     def _look(self, path: str, spool: Spool) -> _Answer:
-        looked = self._surveyor.look(path, _read(self._root, path))
+        looked = _look(self._root, path, self._surveyor)
         source = looked.source
         if looked.record is not None or source is None:
             return _Answer(looked.record.path if looked.record else "", None, looked.diagnostics)
@@ -176,6 +176,11 @@ class Kept(Mapping[str, bytes]):
         return len(self._places)
 
 
-def _read(root: str, path: str) -> bytes:
-    with open(f"{root}/{path}", "rb") as file:
-        return file.read(MAX_BYTES)
+def _look(root: str, path: str, surveyor: Surveyor) -> Looked:
+    try:
+        data = read_regular(f"{root}/{path}")
+    except OSError as problem:
+        message = f"`{path}` cannot be read: {reason(problem)}"
+        hint = "put a file that can be read in its place, or remove it"
+        return Looked(None, (error("TAU327", message, Span(path, 1, 1, 1, 1), hint),))
+    return surveyor.look(path, data)

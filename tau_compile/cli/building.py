@@ -15,6 +15,7 @@ from tau_compile.cli.inputs import Inputs, show
 from tau_compile.diagnostics import has_errors
 from tau_compile.emit import writer
 from tau_compile.git import GitError
+from tau_compile.printers import as_json, json_text, printable
 from tau_compile.runs.refusals import count
 
 if TYPE_CHECKING:
@@ -111,8 +112,6 @@ def tell(built: Built, format: str, written: int, deleted: int) -> None:
     """What the build does, one line an action, and a summary."""
     actions = built.plan.actions
     if format == "json":
-        from tau_compile.printers import json_text
-
         body = {
             "actions": [as_data(action) for action in actions],
             "written": written,
@@ -123,7 +122,7 @@ def tell(built: Built, format: str, written: int, deleted: int) -> None:
         return
     for action in actions:
         if action.verb != "keep":
-            click.echo(action.text)
+            click.echo(printable(action.text))
     files = (
         f"{count(written, 'file')} written, {deleted} removed" if written or deleted else "no file changes"
     )
@@ -144,8 +143,6 @@ def as_data(action: Action) -> dict[str, Any]:
 def diagnostics_data(diagnostics: Iterable[Diagnostic]) -> list[Any]:
     """Diagnostics as JSON."""
     import json
-
-    from tau_compile.printers import as_json
 
     found: list[Any] = json.loads(as_json(diagnostics))["diagnostics"]
     return found

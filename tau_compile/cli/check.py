@@ -14,6 +14,7 @@ from tau_compile.cli.inputs import FORMAT, show
 from tau_compile.effects import Difference, Effect, differences
 from tau_compile.emit import writer
 from tau_compile.named import NamedTuple
+from tau_compile.printers import json_text, printable
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic
@@ -101,8 +102,6 @@ class _Answer(NamedTuple):
 
 def _tell(answer: _Answer, format: str) -> None:
     if format == "json":
-        from tau_compile.printers import json_text
-
         body = {
             "differences": [_data(finding) for finding in answer.differing],
             "pending": [_data(finding) for finding in answer.waiting],
@@ -113,15 +112,15 @@ def _tell(answer: _Answer, format: str) -> None:
         click.echo(json_text(body), nl=False)
         return
     for effect, files in answer.differing:
-        click.echo(effect.text)
+        click.echo(printable(effect.text))
         for file in files[:_SHOWN]:
-            click.echo(f"  {file.what}: {file.path}")
+            click.echo(f"  {file.what}: {printable(file.path)}")
         if len(files) > _SHOWN:
             click.echo(f"  and {len(files) - _SHOWN} more files")
     for effect, _ in answer.waiting:
-        click.echo(f"pending: {effect.text}")
+        click.echo(f"pending: {printable(effect.text)}")
     for note in answer.notes:
-        click.echo(f"note: {note}")
+        click.echo(f"note: {printable(note)}")
     if not answer.mend:
         click.echo("not up to date, and no build mends it: see above", err=True)
     elif answer.differing:

@@ -9,6 +9,7 @@ import click
 
 from tau_compile.cli.building import ROOT
 from tau_compile.cli.inputs import FORMAT, show
+from tau_compile.printers import json_text, printable
 from tau_compile.runs.refusals import count
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ def command(root: str, state: str | None, workspace: str, format: str) -> None:
     ages = _ages(top)
     rows = sorted(((ages.get(r.path, -1), r) for r in chosen), key=lambda row: (row[0], row[1].path))
     if format == "json":
-        from tau_compile.printers import json_text
-
         click.echo(json_text([_data(record, age) for age, record in rows]), nl=False)
     else:
         _table([("RUN", "STATE", "WORKSPACE", "GPUS", "AGE", "SOURCE"), *(_row(r, age) for age, r in rows)])
@@ -78,4 +77,6 @@ def _ages(root: str) -> dict[str, int]:
 def _table(rows: list[tuple[str, ...]]) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        click.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+        click.echo(
+            "  ".join(printable(text).ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        )

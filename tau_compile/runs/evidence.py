@@ -12,7 +12,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tau_compile.runs.record import OUTCOMES, Ended
+from tau_compile.runs.record import Ended
+from tau_compile.runs.valid import OUTCOMES
+from tau_compile.source.files import read_regular
 
 if TYPE_CHECKING:
     from tau_compile.runs.record import Record
@@ -64,8 +66,7 @@ class Evidence:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            with open(f"{self._root}/{path}", "rb") as file:
-                data = file.read(MAX_BYTES + 1)
+            data = read_regular(f"{self._root}/{path}")
         except OSError:
             return None
         return data if len(data) <= MAX_BYTES else None

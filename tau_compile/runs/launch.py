@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tau_compile import __version__
 from tau_compile.compiler import compile_intent
 from tau_compile.runs.model import Launch, Made
-from tau_compile.runs.record import Record, to_json
+from tau_compile.runs.record import Record, fault, to_json
 from tau_compile.runs.tree import committed, digest, files_of, folder, sha256_hex
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
@@ -35,6 +35,9 @@ def launch(
     record = _record(repository, intent, compiled, data, manifests)._replace(supersedes=supersedes)
     place = folder(record)
     files = {f"{place}/{name}": content for name, content in manifests.items()}
+    wrong = fault(record)
+    if wrong:  # the next build could not read it: better to stop here, as a bug
+        raise RuntimeError(f"the record of {record.run} {wrong}")
     files[record.path] = to_json(record).encode()
     return Made(Launch(record, files), tuple(said))
 

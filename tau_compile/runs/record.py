@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
+from tau_compile.runs.valid import fault_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 State = Literal["active", "retired", "cancelled", "adopted"]
-STATES: tuple[State, ...] = ("active", "retired", "cancelled", "adopted")
-OUTCOMES = ("succeeded", "failed", "cancelled")
 VERSION = 1
 IDENTITY = 1
 FOLDER = "runs"
@@ -81,11 +80,22 @@ class Parsed(NamedTuple):
 
 def to_json(record: Record) -> str:
     """The record's file: sorted keys, two spaces, a final newline; the same text for the same record."""
+    return _text(_body(record))
+
+
+def fault(record: Record) -> str:
+    """What ``from_json`` would say of the record's file, in words that follow "the record"; or an empty text."""
+    return fault_of(_body(record))
+
+
+def _body(record: Record) -> dict[str, Any]:
     body = record._asdict()
     for name in ("supersedes", "evidence"):
         if not body[name]:
             del body[name]
-    return _text(body)
+    if record.evidence is not None:
+        body["evidence"] = record.evidence._asdict()
+    return body
 
 
 def restated(data: bytes, record: Record) -> str:
@@ -93,7 +103,7 @@ def restated(data: bytes, record: Record) -> str:
     body = json.loads(data)
     body |= {"state": record.state, "manifests": record.manifests}
     if record.evidence is not None:
-        body["evidence"] = record.evidence
+        body["evidence"] = record.evidence._asdict()
     return _text(body)
 
 
@@ -111,9 +121,9 @@ def from_json(data: bytes, path: str, brief: bool = False) -> Parsed:
         return _broken(
             path, f"is of version {body.get('version')!r}, and this tau-compile knows version {VERSION}"
         )
-    fault = _fault(body)
-    if fault:
-        return _broken(path, fault)
+    wrong = fault_of(body)
+    if wrong:
+        return _broken(path, wrong)
     ended = body.get("evidence")
     if ended is not None:
         body["evidence"] = Ended(ended["state"], ended["digest"], ended["path"])
@@ -146,8 +156,6 @@ def _text(body: dict[str, Any]) -> str:
 
 def _write(value: Any, line: str, add: Callable[[str], None]) -> None:
     """As ``json.dumps(indent=2, sort_keys=True)``, which is slow; ``line`` ends a line and indents the next one."""
-    if isinstance(value, Ended):
-        value = value._asdict()
     if isinstance(value, str):
         add(_quoted(value))
     elif isinstance(value, dict) and value:
@@ -169,80 +177,3 @@ def _write(value: Any, line: str, add: Callable[[str], None]) -> None:
         add(f"{line}]")
     else:
         add(json.dumps(value))
-
-
-# The same expressions as in the schema; a test compares the two.
-_HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?").fullmatch
-_MANIFEST = re.compile(r"[a-z0-9][-a-z0-9._]{0,300}\.yaml").fullmatch
-_PATH = re.compile(r"(?!/)(?!(.*/)?\.\.?(/|$))[^\\\x00-\x1f]{1,1024}").fullmatch
-_TEXTS: tuple[tuple[str, Callable[[str], object] | None], ...] = (
-    ("cluster", _NAME),
-    ("compiler", None),
-    ("digest", _HEX64),
-    ("kind", frozenset({"job", "rayjob"}).__contains__),
-    ("name", _NAME),
-    ("namespace", _NAME),
-    ("queue", None),
-    ("run", _NAME),
-    ("source", _PATH),
-    ("state", frozenset(STATES).__contains__),
-    ("workspace", _NAME),
-)
-_NUMBERS = (("attempt", 1), ("gpus", 0), ("identity", 1))
-_MAPS = ("code", "manifests", "origins", "resolved", "sources")
-_KNOWN = frozenset(Record._fields)
-_ONLY_TEXT = {str}
-
-
-def _fault(body: dict[str, Any]) -> str:
-    """What is wrong with a record's values, or an empty text. Thousands are read at a time: no loop more than needed."""
-    for name, fits in _TEXTS:
-        value = body.get(name)
-        if type(value) is not str or (fits is not None and not fits(value)):
-            return f"has no valid `{name}`"
-    for name, least in _NUMBERS:
-        value = body.get(name)
-        if type(value) is not int or value < least:
-            return f"has no valid `{name}`"
-    for name in _MAPS:
-        if type(body.get(name)) is not dict:
-            return f"has no valid `{name}`"
-    for name, good in (
-        ("code", all(map(_is_file, body["code"].values()))),
-        ("manifests", _each(_DIGEST, body["manifests"].values()) and _each(_MANIFEST, body["manifests"])),
-        ("origins", _ONLY_TEXT.issuperset(map(type, body["origins"].values()))),
-        ("sources", _each(_HEX64, body["sources"].values())),
-        ("supersedes", _each(_NAME, (body.get("supersedes", "x"),))),
-    ):
-        if not good:
-            return f"has no valid `{name}`"
-    if not _KNOWN.issuperset(body):
-        return f"has a field `{min(body.keys() - _KNOWN)}`, which this tau-compile does not know"
-    if (body["state"] == "active") != bool(body["manifests"]):
-        return f"is {body['state']} and has {'' if body['manifests'] else 'no '}manifests"
-    if (body["state"] == "retired") != ("evidence" in body) or not _is_end(body.get("evidence")):
-        return "has no valid `evidence`"
-    if body["run"] != f"{body['name']}-{body['digest'][:8]}":
-        return "has a `run` that is not its name and the head of its digest"
-    return ""
-
-
-def _is_file(entry: Any) -> bool:
-    """Whether it is ``[executable, sha256, path]``."""
-    if type(entry) is not list or len(entry) != 3 or type(entry[0]) is not bool:
-        return False
-    return _each(_HEX64, entry[1:2]) and type(entry[2]) is str
-
-
-def _each(fits: Callable[[str], object], values: Iterable[Any]) -> bool:
-    return all(type(value) is str and fits(value) for value in values)
-
-
-def _is_end(value: Any) -> bool:
-    if value is None:
-        return True
-    if not isinstance(value, dict) or value.keys() != set(Ended._fields):
-        return False
-    return value["state"] in OUTCOMES and _each(_DIGEST, [value["digest"]]) and _each(_PATH, [value["path"]])

@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     each: list[float] = []
     for count in asked.counts:
         repository = folder / f"runs-{count}"
-        cost = launches(tau, repository, count)
+        cost = launches(tau, repository, count, asked.rounds if count <= 1000 else 1)
         one = one_kustomize(repository, asked.rounds)
         each.append(cost.processor * 1000 / count)
         print(f"{count} launches: {cost.wall:.2f} s, {cost.processor:.2f} s of processor time")
@@ -82,18 +82,22 @@ def _aim(value: float, aim: float, least: bool = False) -> str:
     return f"   aim {aim:g}{': missed' if missed else ''}"
 
 
-def launches(tau: list[str], repository: Path, count: int) -> Cost:
-    """A build that launches everything."""
-    repository.mkdir()
-    write(str(repository), count)
-    with open(repository / "tau-compile.yaml", "a") as file:
-        file.write(f"launch: {{max_runs: {count}}}\n")
-    git(repository, "init", "-q", "-b", "main")
-    git(repository, "config", "gc.auto", "0")  # not while something is measured
-    commit(repository, "sources")
-    cost = once([*tau, "build"], repository)
-    assert len(list((repository / "runs").glob("*/*.json"))) == count
-    return cost
+def launches(tau: list[str], repository: Path, count: int, rounds: int) -> Cost:
+    """A build that launches everything: the quickest of several, each in a repository of its own."""
+    costs = []
+    for number in range(rounds):
+        place = repository if number == 0 else repository.with_name(f"{repository.name}-{number}")
+        place.mkdir()
+        write(str(place), count)
+        with open(place / "tau-compile.yaml", "a") as file:
+            file.write(f"launch: {{max_runs: {count}}}\n")
+        git(place, "init", "-q", "-b", "main")
+        git(place, "config", "gc.auto", "0")  # not while something is measured
+        commit(place, "sources")
+        os.sync()
+        costs.append(once([*tau, "build"], place))
+        assert len(list((place / "runs").glob("*/*.json"))) == count
+    return min(costs)
 
 
 def one_kustomize(repository: Path, rounds: int) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.replay.repo import workload
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ def _many(repo: Repo, count: int) -> None:
         )
 
 
+@pytest.mark.slow
 def test_two_hundred_files_move_in(launched: Repo) -> None:
     _many(launched, 200)
     launched.commit("files from elsewhere")

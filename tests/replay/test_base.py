@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.replay.repo import Repo, files
+from tests.support.tools import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,10 +146,7 @@ def test_the_variables_of_a_hook_lead_nowhere_else(
 
 def test_a_real_pre_commit_hook(launched: Repo) -> None:
     hook = launched.path / ".git/hooks/pre-commit"
-    hook.write_text(
-        f"#!/bin/sh\nPYTHONPATH={os.getcwd()} exec {shutil.which('python3')} -m tau_compile check\n"
-    )
-    hook.write_text(hook.read_text().replace(str(shutil.which("python3")), os.sys.executable))  # type: ignore[attr-defined]
+    hook.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m tau_compile check\n")
     hook.chmod(0o755)
     launched.edit(TRAIN, "4h", "5h")
     launched.git("add", "-A")
@@ -188,6 +185,27 @@ def test_a_fork_that_is_behind_does_not_make_drafts_of_what_is_launched(
     clone.git("switch", "-q", "-c", "edit", "upstream/main")
     assert clone.build().keys() == {"keep"}
     assert clone.records()[run]["state"] == "retired"
+
+
+def test_branches_that_were_merged_crosswise(launched: Repo) -> None:
+    """Two best common commits, each with a launch that the other has not."""
+    launched.branch("edit")
+    launched.edit(TRAIN, "4h", "5h")
+    launched.build()
+    branch = launched.commit("edit")
+    launched.switch("main")
+    launched.edit("workloads/vision/eval/tau.yaml", "4h", "5h")
+    launched.launch()
+    main = launched.git("rev-parse", "HEAD")
+    launched.git("merge", "-q", "--no-ff", "-m", "one way", branch)
+    launched.switch("edit")
+    launched.git("merge", "-q", "--no-ff", "-m", "the other way", main)
+    assert len(launched.git("merge-base", "--all", "main", "edit").split()) == 2
+    launched.write({"overlays/platform.yaml": launched.read("overlays/platform.yaml") + "# another policy\n"})
+    assert launched.build().keys() == {"keep"}
+    assert len(launched.records()) == 5
+    launched.delete("runs")
+    assert len(launched.build()["restore"]) == 5
 
 
 def test_a_detached_head(launched: Repo, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tau_compile.emit.writer import Writer
 from tests.support.tools import ROOT
 
@@ -47,6 +49,7 @@ def _killed_build(repo: Repo, steps: int) -> int:
     return done.returncode
 
 
+@pytest.mark.slow
 def test_a_build_killed_anywhere_is_old_or_completed_by_the_next(launched: Repo) -> None:
     """The sweep over every step is the writer's; here a build that launches, replaces and retires at once is the change."""
     first = launched.run_of("train")

@@ -172,3 +172,16 @@ def test_json_of_a_build(launched: Repo) -> None:
     launched.edit(TRAIN, "5h", "five hours")
     answer = json.loads(launched.tau("build", "--format", "json", exit=1).stdout)
     assert answer["summary"] == {"errors": 1, "warnings": 0}
+
+
+def test_rerun_in_the_direct_form(repo: Repo) -> None:
+    from tests.replay.test_spelling import DIRECT
+
+    path = "workloads/vision/direct/tau.yaml"
+    repo.write({path: DIRECT, "workloads/vision/direct/train.py": "print(1)\n"})
+    repo.launch()
+    repo.tau("rerun", path)
+    assert repo.read(path) == DIRECT.replace("name: direct\n", "name: direct\nrun:\n  attempt: 2\n")
+    assert len(repo.launch()["launch"]) == 1
+    repo.tau("migrate", path, "--write")
+    assert repo.build().keys() == {"keep"}

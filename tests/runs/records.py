@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from tau_compile.runs.record import STATES, Ended, Record, State
+from tau_compile.runs.record import Ended, Record, State
+from tau_compile.runs.valid import STATES
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
