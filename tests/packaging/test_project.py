@@ -55,8 +55,9 @@ def test_make_explains_its_targets() -> None:
 
 
 def test_the_pre_commit_hook_takes_the_files_that_are_meant() -> None:
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    hook, check = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["entry"]) == ("tau-validate", "tau-compile validate")
+    assert (check["id"], check["entry"]) == ("tau-compile-check", "tau-compile check --pending")
     meant = re.compile(hook["files"])
     for path in ("tau.yaml", "workloads/a/b/tau.yml", "x/.tau.yaml", "overlays/clusters/c.yaml"):
         assert meant.search(path), path
