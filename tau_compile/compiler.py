@@ -21,6 +21,7 @@ from tau_compile.workload.code import CodeBundle, entry_kind, python_only
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tau_compile.policy.patching import Touch
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
     from tau_compile.source.files import SourceFile
@@ -50,7 +51,14 @@ class Repository:
     @cached_property
     def overlays(self) -> Loaded:
         """The overlays, read once."""
-        return load(self.overlay_files, self.packaged)
+        loaded = load(self.overlay_files, self.packaged)
+        if loaded.overlays is not None and loaded.overlays.patches:
+            from tau_compile.rules.patch_credentials import credentials_in_patches
+
+            found = credentials_in_patches(loaded.overlays.patches)
+            if found:
+                return Loaded(None, (*loaded.diagnostics, *found))
+        return loaded
 
     @cached_property
     def renderer(self) -> Templates:
@@ -70,6 +78,7 @@ class Compiled(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     resolved: Resolved | None = None
     workload: Workload | None = None
+    touches: tuple[Touch, ...] = ()  # what became of the overlays' patches
 
 
 def compile_file(repository: Repository, path: str, data: bytes, workspace: str = "") -> Compiled:
@@ -95,6 +104,7 @@ def compile_file(repository: Repository, path: str, data: bytes, workspace: str 
         tuple(ordered(found)),
         compiled.resolved,
         compiled.workload,
+        compiled.touches,
     )
 
 
@@ -139,11 +149,21 @@ def _render(
     run = Run(identity, workload, resolved, files)
     objects, problems = render(run, repository.renderer)
     said += problems
-    if not has_errors(said):
+    patches = resolved.patches
+    touches: tuple[Touch, ...] = ()
+    if patches and not has_errors(said):
+        from tau_compile.rules.patched import patched
+
+        objects, touches, problems = patched(
+            objects, patches, run, repository.templates, intent.document.span
+        )
+        said += problems
+    elif not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if has_errors(said):
         return None
-    return Compiled(intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload)
+    made = tuple(objects.values())
+    return Compiled(intent.path, identity, digest, made, tuple(said), resolved, workload, touches)
 
 
 def workspace_folder(path: str) -> str:

@@ -11,6 +11,7 @@ import click
 from tau_compile.cli.inputs import FORMAT, Inputs, show
 
 if TYPE_CHECKING:
+    from tau_compile.compiler import Compiled
     from tau_compile.diagnostics import Diagnostic
 
 # Besides the project's own globs: every file of the name below a folder that was given.
@@ -35,6 +36,7 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     said: list[Diagnostic] = []
     sources: dict[str, bytes] = {}
     repositories: dict[str, Inputs] = {}
+    compiled: dict[str, dict[str, Compiled]] = {}  # by root, by path from it
     count = 0
     for path in _files(paths, format):
         root = _root(path)
@@ -46,11 +48,50 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
         else:
             name, data = inputs.read(path)
             sources.update(inputs.sources)
-            said += compile_file(inputs.repository, name, data, workspace).diagnostics
+            made = compile_file(inputs.repository, name, data, workspace)
+            compiled.setdefault(root, {})[name] = made
+            said += made.diagnostics
+    if _is_whole(paths):
+        for root, inputs in repositories.items():
+            said += _patches_without_effect(inputs, compiled.get(root, {}), workspace)
     code = show(said, sources, format)
     if format == "text":
         click.echo(_summary(count, said), err=True)
     sys.exit(code)
+
+
+def _is_whole(paths: tuple[str, ...]) -> bool:
+    """Whether all of a repository is asked about: nothing was named, or the overlays were."""
+    return not paths or any(
+        os.path.isdir(path) and os.path.basename(os.path.abspath(path)) == "overlays" for path in paths
+    )
+
+
+def _patches_without_effect(
+    inputs: Inputs, compiled: dict[str, Compiled], workspace: str
+) -> list[Diagnostic]:
+    """Patches that hit no workload of the repository. Where one cannot be compiled nobody knows what would hit it."""
+    overlays = inputs.repository.overlays.overlays
+    if overlays is None or not overlays.patches:
+        return []
+    from tau_compile.compiler import compile_file
+    from tau_compile.policy.unmatched import without_effect
+    from tau_compile.source.files import read_regular
+    from tau_compile.source.project import workload_files
+
+    every = dict(compiled)
+    for name in workload_files(inputs.root, inputs.root, list(inputs.settings.include)):
+        if name not in every:
+            try:
+                data = read_regular(os.path.join(inputs.root, name))
+            except OSError:
+                return []
+            every[name] = compile_file(inputs.repository, name, data, workspace)
+    found = list(every.values())
+    if any(made.workload is None for made in found):
+        return []
+    names = [made.workload.name for made in found if made.workload]
+    return without_effect([touch for made in found for touch in made.touches], names)
 
 
 def _files(paths: tuple[str, ...], format: str) -> list[str]:

@@ -11,6 +11,7 @@ from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
+    from tau_compile.policy.patches import Patch
     from tau_compile.source.nodes import Mapping
 
 
@@ -76,6 +77,7 @@ class Platform(NamedTuple):
     ray_cpu_image: str
     submission_mode: str
     defaults: Mapping | None
+    patches: tuple[Patch, ...] = ()
 
 
 class Cluster(NamedTuple):
@@ -93,6 +95,7 @@ class Cluster(NamedTuple):
     priority_classes: tuple[PriorityClass, ...]
     topologies: tuple[Topology, ...]
     defaults: Mapping | None
+    patches: tuple[Patch, ...] = ()
 
     def gpu_class(self, name: str) -> GpuClass | None:
         """The class called ``name``."""
@@ -115,6 +118,7 @@ class Workspace(NamedTuple):
     formerly: tuple[str, ...]
     defaults: Mapping | None
     queue_span: Span | None = None
+    patches: tuple[Patch, ...] = ()
 
 
 class Profile(NamedTuple):
@@ -137,6 +141,7 @@ class Profile(NamedTuple):
     defaults: Mapping | None
     queue_span: Span | None = None
     priority_span: Span | None = None
+    patches: tuple[Patch, ...] = ()
 
 
 class Overlays(NamedTuple):
@@ -146,3 +151,10 @@ class Overlays(NamedTuple):
     clusters: tuple[Cluster, ...]
     workspaces: tuple[Workspace, ...]
     profiles: tuple[Profile, ...]
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """The patches of all of them, from the lowest layer to the highest."""
+        above = [c.patches for c in self.clusters] + [w.patches for w in self.workspaces]
+        above += [p.patches for p in self.profiles]
+        return self.platform.patches + tuple(patch for patches in above for patch in patches)

@@ -162,6 +162,11 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     if any(d.severity == "error" for d in checked.diagnostics):
         return []
     built = _build(word, checked.data, node, said)
+    if "patches" in checked.data:
+        from tau_compile.policy.patches import read_patches
+
+        layer = f"{word.lower()} `{built.name}`"
+        built = built._replace(patches=read_patches(node.get("patches"), layer, said))
     if isinstance(built, Cluster):
         said += cluster_references(built)
         said += cluster_limits(built, node)

@@ -20,6 +20,7 @@ from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
     from tau_compile.policy.model import Cluster, Overlays, Platform, Profile, Workspace
+    from tau_compile.policy.patches import Patch
 
 
 class Resolved(NamedTuple):
@@ -37,6 +38,12 @@ class Resolved(NamedTuple):
     queue: str
     workload_priority: str
     pod_priority: str
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """The patches of its layers, the lowest first: in this order they are applied."""
+        own = self.profile.patches if self.profile else ()
+        return self.platform.patches + self.cluster.patches + self.workspace.patches + own
 
 
 def resolve(

@@ -34,7 +34,7 @@ def wrong(made: dict[str, Any]) -> Iterator[Wrong]:
     """Everything that is wrong with a Job or RayJob."""
     for judge in (_hooks, _apply_once, *(_RAY if made.get("kind") == "RayJob" else _JOB)):
         yield from judge(made)
-    for where, pod in _pods(made):
+    for where, pod in pods(made):
         yield from _queue_label(where, pod)
         for container in _containers(pod):
             what = f"container `{container.get('name')}` {where}"
@@ -184,7 +184,8 @@ def _groups(made: dict[str, Any]) -> list[dict[str, Any]]:
     return _list(_mapping(made, "spec", "rayClusterSpec"), "workerGroupSpecs")
 
 
-def _pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(whose it is, pod template) of a Job or RayJob; one that is not there is empty."""
     if made.get("kind") == "Job":
         yield "of the Job", _mapping(made, "spec", "template")
         return
