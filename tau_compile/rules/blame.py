@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import Diagnostic, error
+from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.named import NamedTuple
 from tau_compile.policy.list_keys import ITEM, list_keys
 from tau_compile.policy.strategic import apply
@@ -25,30 +25,43 @@ if TYPE_CHECKING:
 
     Judge = Callable[[dict[str, Any]], list[Wrong]]
 
+_ONCE = ("TAU350", "TAU357")
 _TRIES = 400  # of leaving something out; after that the place is as near as it got
 
 
 def blamed(
     faults: list[Wrong], before: dict[str, Any], patches: list[Patch], judge: Judge
 ) -> list[Diagnostic]:
-    """The faults that ``patches`` brought into the object ``before``, each at its place in a patch."""
+    """The faults that ``patches`` brought into the object ``before``, each at its place in a patch.
+
+    It stands at the last patch that it takes; the others that it takes, too, are named beside it.
+    """
     said = []
     for fault in faults:
         made = before
-        for patch in patches:
-            after = apply(made, patch).made
-            if fault in judge(after):
-                said.append(_diagnostic(fault, patch, _Search(fault, made, patch, judge).place()))
+        for last, patch in enumerate(patches):
+            made = apply(made, patch).made
+            if fault in judge(made):
+                searches = [
+                    _Search(fault, before, patches[: last + 1], place, judge) for place in range(last + 1)
+                ]
+                others = [search for search in searches[:-1] if search.takes_part()]
+                said.append(_diagnostic(fault, patch, searches[-1].place(), others))
                 break
-            made = after
-    return said
+    # One line may change many facts, and one of them is enough to say so.
+    return list({(one.span, one.id if one.id in _ONCE else one): one for one in reversed(said)}.values())[
+        ::-1
+    ]
 
 
-def _diagnostic(fault: Wrong, patch: Patch, span: Span) -> Diagnostic:
+def _diagnostic(fault: Wrong, patch: Patch, span: Span, others: list[_Search]) -> Diagnostic:
     cure = fault.cure
     if cure.startswith(("render", "mend")):
         cure = "correct it in the patch, or remove it there: what is rendered without it is right"
-    return error(fault.id, f"patch of {patch.layer}: {fault.message}", span, cure)
+    related = tuple(
+        Related(other.place(), f"together with the patch of {other.patch.layer}") for other in others
+    )
+    return error(fault.id, f"patch of {patch.layer}: {fault.message}", span, cure, related)
 
 
 class _Piece(NamedTuple):
@@ -61,13 +74,21 @@ class _Piece(NamedTuple):
 
 
 class _Search:
-    """The search in one patch for the cause of one fault."""
+    """The search for the cause of one fault in one of the patches, all of which are applied."""
 
-    def __init__(self, fault: Wrong, made: dict[str, Any], patch: Patch, judge: Judge) -> None:
-        self.fault, self.made, self.patch, self.judge = fault, made, patch, judge
-        self.keys = list_keys(patch.target.kind)
-        self.count = self.alike(patch.body)[1]
+    def __init__(
+        self, fault: Wrong, before: dict[str, Any], patches: list[Patch], number: int, judge: Judge
+    ) -> None:
+        self.fault, self.before, self.judge = fault, before, judge
+        self.patches, self.number, self.patch = patches, number, patches[number]
+        self.keys = list_keys(self.patch.target.kind)
+        self.count = self.alike(self.patch.body)[1]
         self.left = _TRIES
+
+    def takes_part(self) -> bool:
+        """Whether all would be well without the patch."""
+        there, count = self.alike(Mapping(self.patch.body.span, ()))
+        return not there and count < self.count
 
     def place(self) -> Span:
         body = self.patch.body
@@ -87,7 +108,10 @@ class _Search:
 
     def alike(self, body: Mapping) -> tuple[bool, int]:
         """Whether a patch with this body has the fault, and how many of its kind: the words of some count items of a list."""
-        found = self.judge(apply(self.made, self.patch._replace(body=body)).made)
+        made = self.before
+        for number, patch in enumerate(self.patches):
+            made = apply(made, patch._replace(body=body) if number == self.number else patch).made
+        found = self.judge(made)
         return self.fault in found, sum(
             one.id == self.fault.id and one.key == self.fault.key for one in found
         )

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from tau_compile.policy.patches import Patch
     from tau_compile.source.nodes import Node
 
+_INSTEAD = (
+    "take it from a Secret: `valueFrom: {secretKeyRef: {name: SECRET, key: KEY}}` in the place of `value`; if it is a real one, "
+    "revoke it: it stays in the history of this repository"
+)
+
 
 def credentials_in_patches(patches: Iterable[Patch]) -> list[Diagnostic]:
     """Literals that look like credentials: of variables and start parameters by their names, anywhere by their shape."""
@@ -27,7 +32,7 @@ def credentials_in_patches(patches: Iterable[Patch]) -> list[Diagnostic]:
         for path, scalar in _texts("", patch.body):
             if id(scalar) not in named:
                 said += credentials.find_in_text(scalar.text, scalar.span, f"`{path}` of a patch")
-    return said
+    return [one._replace(hint=_INSTEAD) for one in said]
 
 
 def _named(node: Node) -> Iterator[tuple[str, str, Scalar]]:

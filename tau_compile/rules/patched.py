@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
 from tau_compile.policy.patching import apply_all
+from tau_compile.rules.kept import GROUPS, facts, maps
 from tau_compile.rules.output import judged, placed
 from tau_compile.rules.rendered import Wrong, pods
 
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
     from tau_compile.policy.patches import Patch
     from tau_compile.policy.patching import Touch
     from tau_compile.render.plan import Run
-
-_COUNTS = ("parallelism", "completions", "completionMode")
-_GROUP = ("groupName", "replicas", "minReplicas", "maxReplicas", "numOfHosts")
+    from tau_compile.rules.kept import Fact
 
 
 class Judged(NamedTuple):
@@ -66,41 +65,65 @@ def patched(
 
 
 def _judged(made: dict[str, Any], name: str, run: Run, before: dict[str, Any]) -> list[Wrong]:
-    return [*judged(made, name, run), *_after_patches(made, before)]
+    return [*judged(made, name, run), *_after_patches(made, before, run)]
 
 
-def _after_patches(made: dict[str, Any], before: dict[str, Any]) -> Iterator[Wrong]:
-    kind = made.get("kind")
-    if kind not in ("Job", "RayJob"):
+def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> Iterator[Wrong]:
+    if made.get("kind") not in ("Job", "RayJob"):
         return
     for where, pod in pods(made):
         if pod:
             yield from _pod(where, pod)
-    was, now = dict(_sizes(before)), dict(_sizes(made))
-    for what in sorted(was.keys() | now.keys()):
-        if was.get(what) != now.get(what):
+    was, now = dict(facts(before)), dict(facts(made))
+    changed = [fact for fact in dict.fromkeys((*was, *now)) if was.get(fact) != now.get(fact)]
+    if any(fact.what == GROUPS for fact in changed):  # what is in a group comes and goes with it
+        changed = [fact for fact in changed if fact.what == GROUPS or (fact in was and fact in now)]
+    for fact in changed:
+        yield _changed(fact, was.get(fact), now.get(fact))
+    known = {one.name for one in run.resolved.cluster.priority_classes}
+    for (where, pod), (_, old) in zip(pods(made), pods(before), strict=False):
+        name = _spec(pod).get("priorityClassName")
+        if name is not None and name != _spec(old).get("priorityClassName") and name not in known:
+            # K62
             yield Wrong(
-                "TAU357",
-                "",
-                f"a patch may not change {what}, which tau.yaml decides: it is {_shown(was.get(what))} and would be "
-                f"{_shown(now.get(what))}",
-                "remove it from the patch; `compute` in tau.yaml, a profile or `defaults` set the size of a run",
+                "TAU503",
+                "priorityClassName",
+                f"cluster `{run.resolved.cluster.name}` has no priority class `{name}`, which the pod {where} would have: the "
+                "workload would never be queued",
+                f"known: {', '.join(sorted(known))}"
+                if known
+                else "list the class under `priorityClasses` of the cluster",
             )
 
 
+def _changed(fact: Fact, was: str | None, now: str | None) -> Wrong:
+    change = f"from `{was}` to `{now}`" if was and now else f"to `{now}`" if now else f"away from `{was}`"
+    if fact.size:
+        return Wrong(
+            "TAU357",
+            fact.what,
+            f"it would change {fact.what} {change}: no patch changes how large a run is",
+            "remove it from the patch; `compute` in tau.yaml, a profile or `defaults` of an overlay say how large a run is",
+        )
+    return Wrong(
+        "TAU350",
+        fact.what,
+        f"it would change {fact.what}: the scripts that start the program, and who collects its results, count on it",
+        "remove it from the patch",
+    )
+
+
 def _pod(where: str, pod: dict[str, Any]) -> Iterator[Wrong]:
-    spec = pod.get("spec")
-    if not isinstance(spec, dict):
-        return
-    if not _maps(spec, "containers"):
+    spec = _spec(pod)
+    if not maps(spec, "containers"):
         yield _refused("containers", f"the pod {where} has no container")
+    volumes = {volume.get("name") for volume in maps(spec, "volumes")}
     for name in ("initContainers", "containers"):
-        for container in _maps(spec, name):
+        for container in maps(spec, name):
             who = f"container `{container.get('name')}` {where}"
             if not container.get("image"):
                 yield _refused("image", f"{who} has no image")
-            volumes = {volume.get("name") for volume in _maps(spec, "volumes")}
-            for mount in _maps(container, "volumeMounts"):
+            for mount in maps(container, "volumeMounts"):
                 if mount.get("name") not in volumes:
                     path = mount.get("mountPath")
                     yield _refused(
@@ -113,41 +136,6 @@ def _refused(key: str, message: str) -> Wrong:
     return Wrong("TAU358", key, message, "correct the patch: the API server would refuse the pod")
 
 
-def _sizes(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What makes the size of a run: counts of pods, and whole devices of each container."""
-    spec = made.get("spec")
-    spec = spec if isinstance(spec, dict) else {}
-    for name in _COUNTS:
-        yield f"`spec.{name}`", spec.get(name)
-    cluster = spec.get("rayClusterSpec")
-    for group in _maps(cluster, "workerGroupSpecs") if isinstance(cluster, dict) else ():
-        for name in _GROUP:
-            yield f"`{name}` of the group `{group.get('groupName')}`", group.get(name)
-        start = group.get("rayStartParams")
-        if isinstance(start, dict):
-            yield f"`num-gpus` of the group `{group.get('groupName')}`", start.get("num-gpus")
-    for where, pod in pods(made):
-        inner = pod.get("spec")
-        for container in _maps(inner, "containers") if isinstance(inner, dict) else ():
-            resources = container.get("resources")
-            for section in ("requests", "limits"):
-                amounts = resources.get(section) if isinstance(resources, dict) else None
-                for name, amount in amounts.items() if isinstance(amounts, dict) else ():
-                    if _is_gpu(name):
-                        what = f"the {section} of `{name}` of the container `{container.get('name')}` {where}"
-                        yield what, str(amount)
-
-
-def _is_gpu(resource: str) -> bool:
-    """Whether a device is what queues and launch limits count as GPUs."""
-    name = resource.partition("/")[2]
-    return name.startswith(("gpu", "mig-"))
-
-
-def _shown(value: Any) -> str:
-    return "not there" if value is None else f"`{value}`"
-
-
-def _maps(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = holder.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+def _spec(pod: dict[str, Any]) -> dict[str, Any]:
+    spec = pod.get("spec")
+    return spec if isinstance(spec, dict) else {}
