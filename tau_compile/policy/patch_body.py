@@ -30,6 +30,12 @@ _CLOSED: dict[str, dict[Path, str]] = {
         ("binaryData",): "it is the code of the run, which its id stands for",
         ("immutable",): "the code of a run never changes",
     },
+    "RayJob": {
+        ("spec", "deletionStrategy"): "it would delete what Git brings back, and so run it again",
+        ("spec", "entrypoint"): "it starts the program of the run, which its id stands for",
+        ("spec", "runtimeEnvYAML"): "it is made of what tau.yaml asks for",
+        ("spec", "submissionMode"): "`ray.submissionMode` of the Platform decides it, and more depends on it",
+    },
     "Service": {
         ("spec", "selector"): "the nodes of the Job find each other by it",
         ("spec", "clusterIP"): "the nodes of the Job find each other by it",

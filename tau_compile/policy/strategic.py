@@ -98,7 +98,9 @@ class _Merge:
                     self.done.add(entry.key.span)
                 continue
             below = _inner(shape, name, entry.value)
-            out[name] = self.value(out.get(name), entry.value, entry.key, below, (*at, name), (*path, name))
+            value = self.value(out.get(name), entry.value, entry.key, below, (*at, name), (*path, name))
+            if value or name in out or not _only_deletes(entry.value):
+                out[name] = value
         return out
 
     def sequence(self, low: Any, node: Sequence, shape: Shape, at: Steps, path: Path) -> list[Any]:
@@ -192,6 +194,13 @@ def deletions(node: Node) -> list[Span]:
         else:
             found += deletions(entry.value)
     return found
+
+
+def _only_deletes(node: Node) -> bool:
+    """Whether a patch has nothing to put there: what it deletes inside of it is not made for that."""
+    if isinstance(node, Mapping):
+        return bool(node.entries) and DIRECTIVE not in (e.key.name for e in node.entries)
+    return isinstance(node, Sequence) and bool(node.items) and not any(map(is_marker, node.items))
 
 
 def _directive_span(item: Mapping) -> Span:

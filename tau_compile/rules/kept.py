@@ -29,7 +29,12 @@ def facts(made: dict[str, Any]) -> Iterator[tuple[Fact, str]]:
     spec = spec if isinstance(spec, dict) else {}
     yield from _fields(spec, _COUNTS, "")
     cluster = spec.get("rayClusterSpec")
-    groups = maps(cluster, "workerGroupSpecs") if isinstance(cluster, dict) else []
+    cluster = cluster if isinstance(cluster, dict) else {}
+    yield from _fields(cluster, ("enableInTreeAutoscaling",), "")  # K86
+    groups = maps(cluster, "workerGroupSpecs")
+    head = cluster.get("headGroupSpec")
+    start = head.get("rayStartParams") if isinstance(head, dict) else None
+    yield from _fields(start if isinstance(start, dict) else {}, ("num-gpus",), " of the head")
     if groups:
         yield Fact(GROUPS, True), ", ".join(str(group.get("groupName")) for group in groups)
     for group in groups:
@@ -44,7 +49,10 @@ def facts(made: dict[str, Any]) -> Iterator[tuple[Fact, str]]:
             if str(volume.get("name")).startswith("tau-") and volume["name"] != _HOT:
                 yield Fact(f"the volume `{volume['name']}` {where}", False), str(volume)
         for container in (*maps(inner, "initContainers"), *maps(inner, "containers")):
-            yield from _container(container, f"the container `{container.get('name')}` {where}")
+            who = f"the container `{container.get('name')}` {where}"
+            yield from _container(container, who)
+            if where == "of the submitter" and "command" in container:  # R41
+                yield Fact(f"the command of {who}", False), str(container["command"])
 
 
 def _container(container: dict[str, Any], who: str) -> Iterator[tuple[Fact, str]]:
@@ -64,7 +72,11 @@ def _container(container: dict[str, Any], who: str) -> Iterator[tuple[Fact, str]
 def _fields(holder: dict[str, Any], names: tuple[str, ...], where: str) -> Iterator[tuple[Fact, str]]:
     for name in names:
         if name in holder:
-            yield Fact(f"`{name}`{where}", True), str(holder[name])
+            value = holder[name]
+            yield (
+                Fact(f"`{name}`{where}", True),
+                str(value).lower() if isinstance(value, bool) else str(value),
+            )
 
 
 def _is_gpu(resource: str) -> bool:

@@ -1,7 +1,6 @@
 """Objects after their patches: every rule again, and what only a patch can get wrong.
 
-The packaged templates make no pod without containers and no mount without a volume; a patch may, and the API server would refuse
-it. And a patch has no say in how large a run is: queue, launch limits and the program itself count on what tau.yaml says.
+A patch has no say in how large a run is: queue, launch limits and the program itself count on what tau.yaml says.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
 from tau_compile.policy.patching import apply_all
-from tau_compile.rules.kept import GROUPS, facts, maps
+from tau_compile.rules.kept import GROUPS, facts
 from tau_compile.rules.output import judged, placed
+from tau_compile.rules.pods import refused, refused_labels
 from tau_compile.rules.rendered import Wrong, pods
 
 if TYPE_CHECKING:
@@ -69,11 +69,13 @@ def _judged(made: dict[str, Any], name: str, run: Run, before: dict[str, Any]) -
 
 
 def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> Iterator[Wrong]:
-    if made.get("kind") not in ("Job", "RayJob"):
+    kind, metadata = made.get("kind"), made.get("metadata")
+    yield from refused_labels(f"of the {kind}", metadata if isinstance(metadata, dict) else {})
+    if kind not in ("Job", "RayJob"):
         return
     for where, pod in pods(made):
         if pod:
-            yield from _pod(where, pod)
+            yield from refused(where, pod)
     was, now = dict(facts(before)), dict(facts(made))
     changed = [fact for fact in dict.fromkeys((*was, *now)) if was.get(fact) != now.get(fact)]
     if any(fact.what == GROUPS for fact in changed):  # what is in a group comes and goes with it
@@ -111,29 +113,6 @@ def _changed(fact: Fact, was: str | None, now: str | None) -> Wrong:
         f"it would change {fact.what}: the scripts that start the program, and who collects its results, count on it",
         "remove it from the patch",
     )
-
-
-def _pod(where: str, pod: dict[str, Any]) -> Iterator[Wrong]:
-    spec = _spec(pod)
-    if not maps(spec, "containers"):
-        yield _refused("containers", f"the pod {where} has no container")
-    volumes = {volume.get("name") for volume in maps(spec, "volumes")}
-    for name in ("initContainers", "containers"):
-        for container in maps(spec, name):
-            who = f"container `{container.get('name')}` {where}"
-            if not container.get("image"):
-                yield _refused("image", f"{who} has no image")
-            for mount in maps(container, "volumeMounts"):
-                if mount.get("name") not in volumes:
-                    path = mount.get("mountPath")
-                    yield _refused(
-                        "volumeMounts",
-                        f"{who} mounts `{mount.get('name')}` at `{path}`, and there is no such volume",
-                    )
-
-
-def _refused(key: str, message: str) -> Wrong:
-    return Wrong("TAU358", key, message, "correct the patch: the API server would refuse the pod")
 
 
 def _spec(pod: dict[str, Any]) -> dict[str, Any]:
