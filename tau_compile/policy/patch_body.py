@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error
-from tau_compile.policy.list_keys import ITEM, TEMPLATES, list_keys, shown
+from tau_compile.policy.list_keys import ITEM, list_keys, shown
+from tau_compile.policy.patch_closed import Closed
 from tau_compile.source.nodes import Mapping, Scalar, Sequence
 from tau_compile.source.scalars import resolve
 
@@ -15,44 +16,6 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Entry, Node
 
 DIRECTIVE = "$patch"
-_ID = "it is what the object is known by"
-_PRIORITY = "a class that is not there would keep the run in the queue for ever"
-_AGENT = "without it the GitOps agent would change runs that are under way"
-# Kind, or "" for all → path → why no patch may touch it.
-_CLOSED: dict[str, dict[Path, str]] = {
-    "": {
-        ("apiVersion",): _ID,
-        ("kind",): _ID,
-        ("status",): "the cluster writes it",
-    },
-    "ConfigMap": {
-        ("data",): "it is the code of the run, which its id stands for",
-        ("binaryData",): "it is the code of the run, which its id stands for",
-        ("immutable",): "the code of a run never changes",
-    },
-    "RayJob": {
-        ("spec", "deletionStrategy"): "it would delete what Git brings back, and so run it again",
-        ("spec", "entrypoint"): "it starts the program of the run, which its id stands for",
-        ("spec", "runtimeEnvYAML"): "it is made of what tau.yaml asks for",
-        ("spec", "submissionMode"): "`ray.submissionMode` of the Platform decides it, and more depends on it",
-    },
-    "Service": {
-        ("spec", "selector"): "the nodes of the Job find each other by it",
-        ("spec", "clusterIP"): "the nodes of the Job find each other by it",
-        ("spec", "publishNotReadyAddresses"): "the nodes of the Job find each other by it",
-    },
-}
-_KEYS = {
-    "kueue.x-k8s.io/queue-name": "the queue is the workspace's or the profile's",
-    "kueue.x-k8s.io/priority-class": _PRIORITY,
-    "kustomize.toolkit.fluxcd.io/ssa": _AGENT,
-    "kustomize.toolkit.fluxcd.io/substitute": _AGENT,
-}
-_INSTEAD = {
-    "kueue.x-k8s.io/queue-name": "set `queue` of the workspace, or `defaultLocalQueue` of a profile",
-    "kueue.x-k8s.io/priority-class": "set `policy.workload_priority_class` under the overlay's `defaults`",
-}
-_OWN = "tau-compile/"
 
 
 def check_body(kind: str, body: Mapping) -> list[Diagnostic]:
@@ -93,13 +56,7 @@ class _Checker:
 
     def __init__(self, kind: str) -> None:
         self.keys = list_keys(kind)
-        self.closed = {**_CLOSED[""], **_CLOSED.get(kind, {})}
-        metadata = [("metadata",), *((*template, "metadata") for template in TEMPLATES[kind])]
-        self.metadata = set(metadata)
-        # What must stay because labels or annotations of ours are in it: every step on the way to them.
-        kept = [(*path, name) for path in metadata for name in ("labels", "annotations")]
-        self.kept = {path[:end] for path in kept for end in range(1, len(path) + 1)}
-        self.kept -= {(*path, "annotations") for path in metadata[1:]}
+        self.closed = Closed(kind)
         self.said: list[Diagnostic] = []
 
     def mapping(self, node: Mapping, path: Path, key: ListKey | None) -> None:
@@ -121,7 +78,7 @@ class _Checker:
     def value(self, node: Node, path: Path, at: Span) -> None:
         if isinstance(node, Mapping):
             self.mapping(node, path, None)
-        elif isinstance(node, Sequence) and (path in self.keys or path not in self.kept):
+        elif isinstance(node, Sequence) and (path in self.keys or path not in self.closed.holders):
             self.sequence(node, path)
         else:
             self.keep(path, at, "replaces")
@@ -227,28 +184,14 @@ class _Checker:
 
     def is_closed(self, entry: Entry, path: Path) -> bool:
         """Refuse a key that no patch may touch."""
-        name, span = entry.key.name, entry.key.span
-        why = self.closed.get(path, "")
-        hint = "remove it from the patch"
-        if path[:-1] in self.metadata and name not in ("labels", "annotations"):
-            why = (
-                _ID
-                if name in ("name", "generateName", "namespace")
-                else "of metadata only labels and annotations are open"
-            )
-        elif path[:-2] in self.metadata and path[-2] in ("labels", "annotations"):
-            if name.startswith(_OWN):
-                why = "collector and policies find runs by the keys that begin so"
-                hint = "choose a key with a prefix of your own"
-            elif name in _KEYS:
-                why, hint = _KEYS[name], _INSTEAD.get(name, hint)
+        why, hint = self.closed.why(path)
         if why:
-            self.say("TAU350", f"a patch may not touch `{shown(path)}`: {why}", span, hint)
+            self.say("TAU350", f"a patch may not touch `{shown(path)}`: {why}", entry.key.span, hint)
         return bool(why)
 
     def keep(self, path: Path, span: Span, verb: str) -> None:
         """Refuse to take away what holds labels and annotations of ours."""
-        if path in self.kept:
+        if path in self.closed.holders:
             message = f"a patch may not touch all of `{shown(path)}`: this {verb} it, and the labels of the run with it"
             self.say("TAU350", message, span, "name what should change inside it")
 

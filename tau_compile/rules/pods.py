@@ -62,7 +62,7 @@ def refused_labels(where: str, metadata: dict[str, Any]) -> Iterator[Wrong]:
 
 def _container(who: str, container: dict[str, Any], volumes: set[Any]) -> Iterator[Wrong]:
     if not container.get("image"):
-        yield _wrong("image", f"{who} has no image")
+        yield _wrong("image", f"{who} has no image", "name a container that is there, or give it an `image`")
     for mount in maps(container, "volumeMounts"):  # J44
         if mount.get("name") not in volumes:
             path = mount.get("mountPath")
@@ -99,5 +99,5 @@ def _toleration(one: dict[str, Any]) -> str:
     return ""
 
 
-def _wrong(key: str, message: str) -> Wrong:
-    return Wrong("TAU358", key, message, "correct the patch: the API server would refuse the object")
+def _wrong(key: str, message: str, cure: str = "") -> Wrong:
+    return Wrong("TAU358", key, message, cure or "correct the patch: the API server would refuse the object")

@@ -370,12 +370,12 @@ def test_only_what_is_meant_is_changed(text: str, kind: str) -> None:
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Leaves by path; items of lists by their names."""
     if isinstance(value, dict):
-        found = {} if value else {path: {}}
+        found: dict[tuple[str, ...], Any] = {} if value else {path: {}}
         for key, inner in value.items():
             found |= _leaves(inner, (*path, key))
         return found
     if isinstance(value, list) and value:
-        found = {}
+        found = dict[tuple[str, ...], Any]()
         for place, item in enumerate(value):
             found |= _leaves(item, (*path, _name(item, place)))
         return found
