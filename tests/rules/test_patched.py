@@ -134,16 +134,12 @@ def test_the_objects_are_those_without_patches_where_none_is_for_them() -> None:
 
 # --- no patch breaks the compiler
 
-_KEYS = st.sampled_from(
-    (
-        "apiVersion metadata labels annotations name spec template containers initContainers env value valueFrom volumes "
-        "volumeMounts mountPath ports containerPort protocol tolerations key effect rayClusterSpec workerGroupSpecs groupName "
-        "headGroupSpec rayStartParams resources limits requests cpu nvidia.com/gpu command port targetPort $patch tau-compile/x"
-    ).split(" ")
-)
-_VALUES = st.sampled_from(
-    'null ~ main workers 1 010 yes 1e3 .inf delete replace "" "-" [] {} -1 0x1F'.split(" ") + ['"a b"']
-)
+_WORDS = """apiVersion metadata labels annotations name spec template containers initContainers env value valueFrom volumes
+volumeMounts mountPath ports containerPort protocol tolerations key effect rayClusterSpec workerGroupSpecs groupName
+headGroupSpec rayStartParams resources limits requests cpu nvidia.com/gpu command port targetPort $patch tau-compile/x"""
+_SCALARS = 'null ~ main workers 1 010 yes 1e3 .inf delete replace "" "-" [] {} -1 0x1F "\t"'
+_KEYS = st.sampled_from(_WORDS.split())
+_VALUES = st.sampled_from(_SCALARS.split())
 _TREES = st.recursive(
     _VALUES,
     lambda inner: st.one_of(
