@@ -23,8 +23,8 @@ class Fact(NamedTuple):
     size: bool
 
 
-def facts(made: dict[str, Any]) -> Iterator[tuple[Fact, str]]:
-    """The facts of a Job or RayJob, as far as they are there."""
+def facts(made: dict[str, Any], same: frozenset[int]) -> Iterator[tuple[Fact, str]]:
+    """The facts of a Job or RayJob, as far as they are there; ``same`` are the ids of pod templates that nobody asks about."""
     spec = made.get("spec")
     spec = spec if isinstance(spec, dict) else {}
     yield from _fields(spec, _COUNTS, "")
@@ -43,6 +43,8 @@ def facts(made: dict[str, Any]) -> Iterator[tuple[Fact, str]]:
         start = group.get("rayStartParams")
         yield from _fields(start if isinstance(start, dict) else {}, ("num-gpus",), where)
     for where, pod in pods(made):
+        if id(pod) in same:
+            continue
         inner = pod.get("spec")
         inner = inner if isinstance(inner, dict) else {}
         for volume in maps(inner, "volumes"):

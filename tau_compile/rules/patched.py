@@ -73,10 +73,14 @@ def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> It
     yield from refused_labels(f"of the {kind}", metadata if isinstance(metadata, dict) else {})
     if kind not in ("Job", "RayJob"):
         return
+    # What a patch did not touch is the very same as before: most of a RayJob.
+    same = frozenset(map(id, (pod for _, pod in pods(before)))) & frozenset(
+        map(id, (pod for _, pod in pods(made)))
+    )
     for where, pod in pods(made):
-        if pod:
+        if pod and id(pod) not in same:
             yield from refused(where, pod)
-    was, now = dict(facts(before)), dict(facts(made))
+    was, now = dict(facts(before, same)), dict(facts(made, same))
     changed = [fact for fact in dict.fromkeys((*was, *now)) if was.get(fact) != now.get(fact)]
     if any(fact.what == GROUPS for fact in changed):  # what is in a group comes and goes with it
         changed = [fact for fact in changed if fact.what == GROUPS or (fact in was and fact in now)]
