@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tau_compile.compiler import Compiled
     from tau_compile.diagnostics import Diagnostic
 
+OVERLAYS = "overlays"
 # Besides the project's own globs: every file of the name below a folder that was given.
 EVERY = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 
@@ -61,9 +62,11 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
 
 
 def _is_whole(paths: tuple[str, ...]) -> bool:
-    """Whether all of a repository is asked about: nothing was named, or the overlays were."""
+    """Whether all of a repository is asked about: nothing was named, or its overlays, or the folder that they are in."""
     return not paths or any(
-        os.path.isdir(path) and os.path.basename(os.path.abspath(path)) == "overlays" for path in paths
+        os.path.basename(os.path.abspath(path)) == OVERLAYS or os.path.isdir(os.path.join(path, OVERLAYS))
+        for path in paths
+        if os.path.isdir(path)
     )
 
 
