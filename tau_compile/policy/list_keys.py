@@ -99,6 +99,17 @@ def list_keys(kind: str) -> dict[Path, ListKey]:
     return found
 
 
+def union_at(path: Path, key: ListKey | None) -> Callable[[str], bool] | None:
+    """Which of the fields of a mapping exclude each other: those of an item, or the kinds of source of a variable."""
+    if key is not None:
+        return key.union
+    return _any if path[-1:] == ("valueFrom",) else None
+
+
+def _any(field: str) -> bool:
+    return True
+
+
 def is_whole(path: Path) -> bool:
     """Whether the list at ``path`` is one value, which nobody expects to be merged."""
     return path[-1] in _WHOLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error
-from tau_compile.policy.list_keys import ITEM, list_keys, shown
+from tau_compile.policy.list_keys import ITEM, list_keys, shown, union_at
 from tau_compile.policy.patch_closed import Closed
 from tau_compile.source.nodes import Mapping, Scalar, Sequence
 from tau_compile.source.scalars import resolve
@@ -125,19 +125,20 @@ class _Checker:
 
     def union(self, node: Mapping, path: Path, key: ListKey | None) -> None:
         """A volume of two kinds, a variable with two sources: the API server takes neither."""
-        if key is None or key.union is None:
+        union = union_at(path, key)
+        if union is None:
             return
         given = [
             e
             for e in node.entries
-            if key.union(e.key.name) and not e.key.name.startswith("$") and not is_null(e.value)
+            if union(e.key.name) and not e.key.name.startswith("$") and not is_null(e.value)
         ]
         if len(given) > 1:
             first, second = given[:2]
             self.said.append(
                 error(
                     "TAU358",
-                    f"an item of `{shown(path[:-1])}` has `{first.key.name}` or `{second.key.name}`, not both",
+                    f"`{shown(path)}` has `{first.key.name}` or `{second.key.name}`, not both",
                     second.key.span,
                     "keep one of the two; what was there before goes by itself",
                     (Related(first.key.span, "the other one"),),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import warning
 from tau_compile.named import NamedTuple
-from tau_compile.policy.list_keys import ITEM, is_whole, list_keys, shown
+from tau_compile.policy.list_keys import ITEM, is_whole, list_keys, shown, union_at
 from tau_compile.policy.patch_body import DIRECTIVE, directive, identity, is_marker, is_null
 from tau_compile.policy.patches import VERSIONS
 from tau_compile.schema import store
@@ -80,11 +80,11 @@ class _Merge:
         self, low: dict[str, Any], node: Mapping, shape: Shape, at: Steps, path: Path, key: ListKey | None
     ) -> dict[str, Any]:
         out = {} if directive(node) == "replace" else dict(low)
-        if key is not None and key.union is not None:
-            given = {e.key.name for e in node.entries if key.union(e.key.name) and not is_null(e.value)} - {
-                DIRECTIVE
-            }
-            for name in [name for name in out if given and key.union(name) and name not in given]:
+        union = union_at(path, key)
+        if union is not None:
+            given = {e.key.name for e in node.entries if not is_null(e.value)} - {DIRECTIVE}
+            given = {name for name in given if union(name)}
+            for name in [name for name in out if given and union(name) and name not in given]:
                 del out[name]
         if not node.entries:
             self.wrote[at] = node.span
