@@ -60,6 +60,9 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
     Raises ``base.BaseMissingError`` and ``git.GitError``.
     """
     root, settings, repository = checkout
+    linked = verify.links(root)
+    if linked:  # whatever lies behind them is not in the tree
+        return Built(Plan({}, (), (), (), ()), (), tuple(linked))
     at = base.find(root, base_ref, settings.base)
     known = records.read(root, at)
     overlays = repository.overlays.overlays
