@@ -5,6 +5,7 @@ This is an edge: it reads files and asks Git. It writes nothing; ``emit.writer``
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from tau_compile import base, git, records, verify
@@ -16,6 +17,7 @@ from tau_compile.policy.former import workspace_names
 from tau_compile.runs import tree
 from tau_compile.runs.catalogue import gone
 from tau_compile.runs.evidence import Evidence
+from tau_compile.runs.lineage import follows
 from tau_compile.runs.model import Action, Limits, Plan, State
 from tau_compile.runs.plan import adopt, launched, plan
 from tau_compile.source.project import workload_files
@@ -90,7 +92,10 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
         restored, problems = _verified(root, made, known, at)
         said += problems
         made = _with_restored(made, restored)
-        found = _together(found, restored)
+        anew = _adopted_anew(root, repository, known, counted, names)
+        actions = sorted([*made.actions, *(Action("adopt", e.path, e.text) for e in anew)])
+        made = made._replace(actions=tuple(actions))
+        found = [*_together(found, restored), *anew]
     return Built(made, tuple(_needed(read, found, known)), tuple(said))
 
 
@@ -101,6 +106,33 @@ def reader(root: str) -> Read:
         return verify.content(f"{root}/{path}")
 
     return read
+
+
+def _adopted_anew(
+    root: str, repository: Repository, known: Known, counted: dict[str, Record], names: dict[str, str]
+) -> list[Effect]:
+    """Adoptions that are not at the base yet, and not what `adopt` would make of the same file today."""
+    drafts = {
+        path: record
+        for path, record in known.tree.items()
+        if record.state == "adopted" and known.base is not None and path not in known.base
+    }
+    if not drafts:
+        return []
+    others = {path: record for path, record in counted.items() if path not in drafts}
+    wanted = {record.source for record in drafts.values()}
+    paths = sorted(path for path in wanted if os.path.isfile(f"{root}/{path}"))
+    found = []
+    for source in survey(root, paths, repository, others, names, adopt=True)[0]:
+        before = [
+            r for r in others.values() if (names.get(r.workspace), r.name) == (source.workspace, source.name)
+        ]
+        launch = source.launch(follows(before)).launch
+        draft = drafts.get(launch.record.path) if launch else None
+        if launch and draft and draft.digest == source.digest:
+            text = f"makes the adoption {draft.run} anew"
+            found.append(needed(reader(root), Effect("adopt", draft.path, text, "", launch.files)))
+    return [effect for effect in found if effect.writes]
 
 
 def _with_restored(made: Plan, restored: dict[str, Effect]) -> Plan:

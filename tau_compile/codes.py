@@ -45,6 +45,7 @@ _ALL = (
     Code("TAU124", "A bad header of a block of text", "YAML"),
     Code("TAU125", "Lines that are not aligned", "YAML"),
     Code("TAU126", "Unexpected text after a value", "YAML"),
+    Code("TAU127", "A merge conflict", "YAML"),
     Code("TAU129", "Any other YAML syntax error", "YAML"),
     Code(
         "TAU140",

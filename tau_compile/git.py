@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60  # seconds for one answer
 
+
 class GitError(Exception):
     """Git cannot answer. The message is for people."""
 
@@ -132,8 +133,12 @@ def prefix(root: str) -> str:
     """The path of ``root`` inside its work tree, with a final slash, or empty."""
     below, top = os.fsdecode(_git(root, "rev-parse", "--show-prefix", "--show-toplevel")).split("\n", 1)
     top = top.rstrip("\n")
-    if not os.path.lexists(os.path.join(top, ".git")):  # paths would count from elsewhere, and every run look new
-        raise GitError(f"the work tree of this repository is {top}, by `core.worktree`; there is no .git in it")
+    if not os.path.lexists(
+        os.path.join(top, ".git")
+    ):  # paths would count from elsewhere, and every run look new
+        raise GitError(
+            f"the work tree of this repository is {top}, by `core.worktree`; there is no .git in it"
+        )
     return below
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from tau_compile.base import Base
 
 
-_RUN = re.compile(r"[a-z0-9][-a-z0-9.]*-[0-9a-f]{8}\.json").fullmatch  # what no record is called was never one
+_RUN = re.compile(
+    r"[a-z0-9][-a-z0-9.]*-[0-9a-f]{8}\.json"
+).fullmatch  # what no record is called was never one
 
 
 class Known(NamedTuple):

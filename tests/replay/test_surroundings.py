@@ -23,7 +23,8 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 @pytest.mark.parametrize(
-    "place", ["runs", "runs/vision", "rendered", "rendered/east", "rendered/east/runs", "rendered/east/runs/vision"]
+    "place",
+    ["runs", "runs/vision", "rendered", "rendered/east", "rendered/east/runs", "rendered/east/runs/vision"],
 )
 def test_a_link_in_the_place_of_a_folder(launched: Repo, place: str) -> None:
     """Git keeps the link, so an agent would find nothing, and prune what runs."""
@@ -31,7 +32,9 @@ def test_a_link_in_the_place_of_a_folder(launched: Repo, place: str) -> None:
     (launched.root / place).symlink_to(launched.root / "elsewhere")
     for verb, code in (("check", 3), ("build", 1)):
         outcome = launched.tau(verb, exit=code)
-        assert f"{place}:1:1: error TAU744: a symbolic link stands in the place of the folder" in outcome.stderr
+        assert (
+            f"{place}:1:1: error TAU744: a symbolic link stands in the place of the folder" in outcome.stderr
+        )
         assert "up to date\n" not in outcome.stderr.splitlines()
     (launched.root / place).unlink()
     launched.git("checkout", "--", place)
@@ -106,7 +109,9 @@ def test_a_record_is_read_back_however_large_it_may_be(launched: Repo) -> None:
     assert "error TAU731: the run record is larger than 4 MiB" in launched.tau("build", exit=1).stderr
 
 
-def test_a_record_that_would_be_too_large_is_not_launched(launched: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_would_be_too_large_is_not_launched(
+    launched: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     launched.edit(TRAIN, "4h", "5h")
     monkeypatch.setattr(launch, "MAX_BYTES", 1 << 10)
     assert f"{TRAIN}:1:1: error TAU745: the record of train-" in launched.tau("build", exit=1).stderr
@@ -205,7 +210,15 @@ def test_nothing_to_do_loads_no_template_engine(launched: Repo) -> None:
         assert done.returncode == 0, done.stderr
         loaded = set(done.stdout.splitlines()[-1].split())
         assert "subprocess" in loaded  # Git was asked
-        assert not loaded & {"jinja2", "jsonschema", "referencing", "ruamel", "kubernetes", "asyncio", "logging"}
+        assert not loaded & {
+            "jinja2",
+            "jsonschema",
+            "referencing",
+            "ruamel",
+            "kubernetes",
+            "asyncio",
+            "logging",
+        }
 
 
 def test_concurrent_builds_leave_the_tree_of_one(launched: Repo) -> None:

@@ -62,7 +62,9 @@ def test_the_published_page_and_the_vectors_it_leads_to() -> None:
         for key, amount in (("cpus", "16"), ("memory", str(64 << 30))):
             if "compute" in intent:
                 intent["compute"] = intent["compute"] | {key: amount}
-        code = sorted([path, bit, hashlib.sha256(data.encode()).hexdigest()] for path, bit, data in vector["files"])
+        code = sorted(
+            [path, bit, hashlib.sha256(data.encode()).hexdigest()] for path, bit, data in vector["files"]
+        )
         document = {"intent": intent, "code": code}
         line = json.dumps(document, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
         assert hashlib.sha256(f"tau-compile identity 1\n{line}".encode()).hexdigest() == vector["digest"]
