@@ -301,9 +301,9 @@ def run_record() -> str:
 
 
 IDENTITY_VECTORS = """\
-[identity_vectors.json](../../tests/runs/identity_vectors.json) is a list of test vectors. Each has a name (`what`), the `canonical`
-tau.yaml as plain data, the `files` that ship (path, exec bit, text), and the `digest` that comes out. Where `same as` names
-another vector, both are one run."""
+[identity_vectors.json](../../tests/runs/identity_vectors.json) is a list of test vectors. Each has a name (`what`), the
+`canonical` tau.yaml as plain data, the `files` that ship (path, exec bit, text), and the `digest` that comes out. Where
+`same as` names another vector, both are one run."""
 
 
 def run_identity() -> str:

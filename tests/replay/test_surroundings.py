@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +15,7 @@ from tests.replay.repo import Repo, files, workload
 from tests.support.tools import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 TRAIN = "workloads/vision/train/tau.yaml"
@@ -66,23 +67,22 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
     launched.end(launched.run_of("train"))
     refused = os.path.join(launched.root, place)
 
-    def guarded(real):  # type: ignore[no-untyped-def]
-        def call(path="."):  # type: ignore[no-untyped-def]
+    def guarded(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def call(path: Any = ".") -> Any:
             if os.fspath(path) == refused:
                 raise PermissionError(13, "Permission denied", path)
             return real(path)
 
         return call
 
-    for name in ("listdir", "scandir"):
-        monkeypatch.setattr(os, name, guarded(getattr(os, name)))
+    monkeypatch.setattr(os, "listdir", guarded(os.listdir))
+    monkeypatch.setattr(os, "scandir", guarded(os.scandir))
     for verb in ("build", "check"):
-        result = subprocess_free(launched, verb)
-        assert result == f"{refused}: Permission denied"
+        assert refusal(launched, verb) == f"{refused}: Permission denied"
     assert not launched.git("status", "--short", "runs", "rendered")
 
 
-def subprocess_free(repo: Repo, verb: str) -> str:
+def refusal(repo: Repo, verb: str) -> str:
     """What the program says, in this process, of what the system refuses."""
     from click.testing import CliRunner
 
