@@ -131,15 +131,16 @@ def contents(root: str, wanted: Iterable[Blob]) -> dict[str, bytes]:
 
 def prefix(root: str) -> str:
     """The path of ``root`` inside its work tree, with a final slash, or empty."""
-    below, top = os.fsdecode(_git(root, "rev-parse", "--show-prefix", "--show-toplevel")).split("\n", 1)
-    top = top.rstrip("\n")
-    if not os.path.lexists(
-        os.path.join(top, ".git")
-    ):  # paths would count from elsewhere, and every run look new
+    return os.fsdecode(_git(root, "rev-parse", "--show-prefix")).removesuffix("\n")
+
+
+def assert_in_place(root: str) -> None:
+    """Refuse a work tree that is elsewhere: paths would count from there, and every run would look new."""
+    top = os.fsdecode(_git(root, "rev-parse", "--show-toplevel")).removesuffix("\n")
+    if not os.path.lexists(os.path.join(top, ".git")):
         raise GitError(
             f"the work tree of this repository is {top}, by `core.worktree`; there is no .git in it"
         )
-    return below
 
 
 def blob_id(content: bytes, like: str) -> str:
@@ -168,8 +169,8 @@ def ages(root: str, folder: str) -> dict[str, int]:
     place = {sha: age for age, sha in enumerate(order)}
     found: dict[str, int] = {}
     for block in os.fsdecode(listing).split("\x01")[1:]:
-        sha, *names = block.replace("\0\n", "\0").replace("\n", "\0").split("\0")
-        for name in filter(None, names):
+        sha = block[: len(order[0])]
+        for name in filter(None, block[len(sha) :].lstrip("\0\n").split("\0")):
             found.setdefault(name[start:], place[sha])
     return found
 
@@ -180,7 +181,7 @@ def _git(root: str, *arguments: str, given: bytes | None = None, nothing: int = 
 
     try:
         done = subprocess.run(  # noqa: S603  an argument list, no shell
-            ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments],  # noqa: S607
+            ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "-C", root, *arguments],  # noqa: S607
             stdin=subprocess.DEVNULL if given is None else None,
             input=given,
             capture_output=True,

@@ -248,3 +248,25 @@ def test_a_mask_that_hides_new_files_is_no_difference(tmp_path: Path) -> None:
     modes = {line[:6] for line in repo.git("ls-files", "--stage", "runs", "rendered").splitlines()}
     assert modes == {"100644"}
     assert repo.check()["differences"] == []
+
+
+@pytest.mark.parametrize("below", ["a\nb", "[a]*", ":(top)", 'tab\t"q', "ü x", "-x"])
+def test_a_root_of_an_odd_name(tmp_path: Path, below: str) -> None:
+    repo = Repo.create(tmp_path / "top", files(), below)
+    repo.commit("sources")
+    repo.launch()
+    assert repo.check()["differences"] == []
+    assert "0 commits" in repo.tau("list").stdout
+    repo.edit(TRAIN, "4h", "5h")
+    assert len(repo.build()["launch"]) == 1
+
+
+def test_temporary_files_find_no_place(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many new runs wait in one until they are written."""
+    repo.write({"tau-compile.yaml": "launch: {max_runs: 1000}\n"})
+    for number in range(130):
+        folder = f"workloads/vision/many/{number}"
+        repo.write({f"{folder}/tau.yaml": workload(f"m{number}"), f"{folder}/train.py": "1\n"})
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: open("/dev/full", "r+b", buffering=0))
+    assert refusal(repo, "build") == "None: No space left on device"
+    assert not (repo.root / "runs").exists()
