@@ -93,8 +93,7 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
         said += problems
         made = _with_restored(made, restored)
         anew = _adopted_anew(root, repository, known, counted, names)
-        actions = sorted([*made.actions, *(Action("adopt", e.path, e.text) for e in anew)])
-        made = made._replace(actions=tuple(actions))
+        made = _with(made, [Action("adopt", effect.path, effect.text) for effect in anew])
         found = [*_together(found, restored), *anew]
     return Built(made, tuple(_needed(read, found, known)), tuple(said))
 
@@ -139,6 +138,10 @@ def _with_restored(made: Plan, restored: dict[str, Effect]) -> Plan:
     """The plan that also says which manifests are brought back, where it does not say so of the record."""
     known = {action.path for action in made.actions if action.verb == "restore"}
     more = [Action("restore", path, effect.text) for path, effect in restored.items() if path not in known]
+    return _with(made, more)
+
+
+def _with(made: Plan, more: list[Action]) -> Plan:
     actions = sorted([*made.actions, *more], key=lambda action: (action.path, action.verb, action.text))
     return made._replace(actions=tuple(actions)) if more else made
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -267,6 +268,6 @@ def test_temporary_files_find_no_place(repo: Repo, monkeypatch: pytest.MonkeyPat
     for number in range(130):
         folder = f"workloads/vision/many/{number}"
         repo.write({f"{folder}/tau.yaml": workload(f"m{number}"), f"{folder}/train.py": "1\n"})
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda: open("/dev/full", "r+b", buffering=0))
+    monkeypatch.setattr("tempfile.TemporaryFile", partial(open, "/dev/full", "r+b", 0))
     assert refusal(repo, "build") == "None: No space left on device"
     assert not (repo.root / "runs").exists()
