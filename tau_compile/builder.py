@@ -5,7 +5,6 @@ This is an edge: it reads files and asks Git. It writes nothing; ``emit.writer``
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from tau_compile import base, git, records, verify
@@ -92,7 +91,7 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
         restored, problems = _verified(root, made, known, at)
         said += problems
         made = _with_restored(made, restored)
-        anew = _adopted_anew(root, repository, known, counted, names)
+        anew = _adopted_anew(checkout, paths, known, counted, names)
         made = _with(made, [Action("adopt", effect.path, effect.text) for effect in anew])
         found = [*_together(found, restored), *anew]
     return Built(made, tuple(_needed(read, found, known)), tuple(said))
@@ -108,29 +107,29 @@ def reader(root: str) -> Read:
 
 
 def _adopted_anew(
-    root: str, repository: Repository, known: Known, counted: dict[str, Record], names: dict[str, str]
+    checkout: Checkout, paths: list[str], known: Known, counted: dict[str, Record], names: dict[str, str]
 ) -> list[Effect]:
     """Adoptions that are not at the base yet, and not what `adopt` would make of the same file today."""
+    at_base = known.tree if known.base is None else known.base
     drafts = {
         path: record
         for path, record in known.tree.items()
-        if record.state == "adopted" and known.base is not None and path not in known.base
+        if record.state == "adopted" and path not in at_base
     }
     if not drafts:
         return []
     others = {path: record for path, record in counted.items() if path not in drafts}
-    wanted = {record.source for record in drafts.values()}
-    paths = sorted(path for path in wanted if os.path.isfile(f"{root}/{path}"))
+    before: dict[tuple[str, str], list[Record]] = {}
+    for record in others.values():
+        before.setdefault((names.get(record.workspace, record.workspace), record.name), []).append(record)
+    wanted = {record.source for record in drafts.values()}.intersection(paths)
     found = []
-    for source in survey(root, paths, repository, others, names, adopt=True)[0]:
-        before = [
-            r for r in others.values() if (names.get(r.workspace), r.name) == (source.workspace, source.name)
-        ]
-        launch = source.launch(follows(before)).launch
+    for source in survey(checkout.root, sorted(wanted), checkout.repository, others, names, adopt=True)[0]:
+        launch = source.launch(follows(before.get((source.workspace, source.name), ()))).launch
         draft = drafts.get(launch.record.path) if launch else None
         if launch and draft and draft.digest == source.digest:
             text = f"makes the adoption {draft.run} anew"
-            found.append(needed(reader(root), Effect("adopt", draft.path, text, "", launch.files)))
+            found.append(needed(reader(checkout.root), Effect("adopt", draft.path, text, "", launch.files)))
     return [effect for effect in found if effect.writes]
 
 
