@@ -40,10 +40,8 @@ def command(file: str, path: str, workspace: str, root: str, format: str) -> Non
     Of a run, the fields are those of its record, and the rendered values those of its manifests in the tree.
     """
     if os.path.isfile(file):
-        code = _of_file(file, path, workspace, format)
-    else:
-        code = _of_run(file, path, workspace, root, format)
-    sys.exit(code)
+        sys.exit(_of_file(file, path, workspace, format))
+    sys.exit(_of_run(file, path, workspace, root, format))
 
 
 def _of_file(file: str, path: str, workspace: str, format: str) -> int:
@@ -52,7 +50,9 @@ def _of_file(file: str, path: str, workspace: str, format: str) -> int:
 
     inputs = Inputs(file, format)
     name, data = inputs.read(file)
-    said = [d for d in compile_file(inputs.repository, name, data, workspace).diagnostics if d.severity == "error"]
+    said = [
+        d for d in compile_file(inputs.repository, name, data, workspace).diagnostics if d.severity == "error"
+    ]
     hidden = any(d.id.startswith("TAU80") for d in said)  # a value must not be shown again
     made = None if hidden else bench(inputs.repository, name, data, workspace)
     if made is None:
@@ -91,7 +91,9 @@ def _of_run(run: str, path: str, workspace: str, root: str, format: str) -> int:
         if broken:
             show(broken, {}, "text")
         close = nearest(run, [r.run for r in known.values()])
-        raise click.UsageError(f"there is no file and no run `{run}`" + (f"; did you mean `{close}`?" if close else ""))
+        raise click.UsageError(
+            f"there is no file and no run `{run}`" + (f"; did you mean `{close}`?" if close else "")
+        )
     if len(found) > 1:
         names = " or ".join(f"--workspace {r.workspace}" for r in found)
         raise click.UsageError(f"two workspaces have a run `{run}`: add {names}")
@@ -129,10 +131,14 @@ def _leaves(found: dict[Key, Leaf], path: str) -> list[Key]:
     kinds = list(dict.fromkeys(leaf.object for leaf in found.values()))
     kind = next((k for k in kinds if k.casefold() == path.partition(":")[0].casefold()), "")
     if not kind:
-        raise click.UsageError(f"there is no `{path.partition(':')[0]}` among the objects: {', '.join(kinds)}")
+        raise click.UsageError(
+            f"there is no `{path.partition(':')[0]}` among the objects: {', '.join(kinds)}"
+        )
     wanted = f"{kind}:{path.partition(':')[2]}"
     names = [leaf.name for leaf in found.values() if leaf.object == kind]
-    raise click.UsageError(f"nothing is rendered at `{path}`" + _near(wanted, names, f"`{kind}:` lists all of it"))
+    raise click.UsageError(
+        f"nothing is rendered at `{path}`" + _near(wanted, names, f"`{kind}:` lists all of it")
+    )
 
 
 def _fields(fields: list[Field], path: str, of: str) -> list[Field]:
@@ -148,7 +154,9 @@ def _fields(fields: list[Field], path: str, of: str) -> list[Field]:
     if path in defaults.fields():
         raise click.UsageError(f"`{path}` is not set for {of}, and has no default that has an effect")
     names = {*(field.path for field in fields), *(f.written for f in fields if f.written), *defaults.fields()}
-    raise click.UsageError(f"there is no field `{path}`" + _near(path, sorted(names), "without a PATH all are listed"))
+    raise click.UsageError(
+        f"there is no field `{path}`" + _near(path, sorted(names), "without a PATH all are listed")
+    )
 
 
 def _near(path: str, names: Sequence[str], otherwise: str) -> str:

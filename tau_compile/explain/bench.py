@@ -15,7 +15,6 @@ from tau_compile.explain.twins import Twins
 from tau_compile.intent import Intent, canonical_of, read_intent
 from tau_compile.named import NamedTuple
 from tau_compile.policy.overlays import load
-from tau_compile.source.files import SourceFile
 from tau_compile.source.nodes import Mapping, find
 from tau_compile.source.reader import read
 from tau_compile.source.scalars import plain_data
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from tau_compile.diagnostics import Diagnostic
     from tau_compile.policy.resolve import Resolved
+    from tau_compile.source.files import SourceFile
     from tau_compile.source.forms import Canonical
     from tau_compile.source.nodes import Node
     from tau_compile.workload.code import CodeBundle
@@ -46,9 +46,7 @@ class Recorder:
         self._templates = repository.renderer
         self.seen: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
 
-    def render(
-        self, name: str, context: dict[str, Any]
-    ) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
+    def render(self, name: str, context: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
         """See ``Templates``."""
         made, said = self._templates.render(name, context)
         if made is not None:
@@ -131,8 +129,9 @@ class Bench:
             said += loaded.diagnostics
             if overlays is None:
                 return None
-            every = (overlays.platform, *overlays.clusters, *overlays.workspaces, *overlays.profiles)
-            if not self.files <= {document.span.file for document in every}:
+            parts = (overlays.clusters, overlays.workspaces, overlays.profiles)
+            there = {document.span.file for part in parts for document in part}
+            if not self.files <= there | {overlays.platform.span.file}:
                 return None
             repository = Repository(own, packaged, repository.tree, repository.templates)
             repository.overlays = loaded
@@ -144,7 +143,8 @@ class Bench:
         if compiled is None or not compiled.objects:
             return None
         clean = not any(d.severity == "error" for d in said)
-        return Made(leaves(compiled.objects), clean)
+        same = compiled.objects == self.compiled.objects
+        return Made(self.leaves if same else leaves(compiled.objects), clean)
 
     def _intent(self, raw: Node, tree: Any, before: Intent) -> Intent | None:
         said: list[Diagnostic] = []

@@ -69,16 +69,18 @@ def _merged(resolved: Resolved) -> Iterator[Field]:
             for other in lost
             if _overlap(other.path, path) and other.node is not node and other.node.span != node.span
         )
-        layer = setters.get((path, node.span), OWN)
+        setter = setters.get((path, node.span), OWN)
         entry = find_entry(merged.node, path)
         written = entry.key.written if entry else ""
         implied = node.span == resolved.document.span
-        by = Set(layer, plain_data(node), place_of(node.span))
-        yield Field(path, "" if written == path else written, by._replace(layer=f"{layer}, implied") if implied else by, under)
+        by = Set(f"{setter}, implied" if implied else setter, plain_data(node), place_of(node.span))
+        yield Field(path, "" if written == path else written, by, under)
 
 
 def _overlap(one: str, other: str) -> bool:
-    return one == other or one.startswith((f"{other}.", f"{other}[")) or other.startswith((f"{one}.", f"{one}["))
+    return (
+        one == other or one.startswith((f"{other}.", f"{other}[")) or other.startswith((f"{one}.", f"{one}["))
+    )
 
 
 def _decided(bench: Bench) -> Iterator[Field]:
@@ -105,7 +107,9 @@ def _decided(bench: Bench) -> Iterator[Field]:
         for file in (platform.span.file, *bench.documents):
             node = find(bench.documents.get(file), key)
             if isinstance(node, Scalar) and node.text == workload.image:
-                yield Field("runtime.image", "", Set(f"platform `{platform.name}`", node.text, place_of(node.span)))
+                yield Field(
+                    "runtime.image", "", Set(f"platform `{platform.name}`", node.text, place_of(node.span))
+                )
                 return
 
 
@@ -149,7 +153,13 @@ def recorded_fields(record: Record) -> list[Field]:
     found = []
     for path, place in record.origins.items():
         file = place.rsplit(":", 2)[0]
-        layer = OWN if file == record.source else "built-in overlay" if file.startswith("built-in:") else "overlay"
+        layer = (
+            OWN
+            if file == record.source
+            else "built-in overlay"
+            if file.startswith("built-in:")
+            else "overlay"
+        )
         found.append(Field(path, "", Set(layer, _at(record.resolved, path), place)))
     return sorted(found)
 
@@ -160,7 +170,11 @@ def _at(data: Any, path: str) -> Any:
         return data
     if isinstance(data, list) and path.startswith("["):
         index, _, rest = path[1:].partition("]")
-        return _at(data[int(index)], rest.removeprefix(".")) if index.isdigit() and int(index) < len(data) else None
+        return (
+            _at(data[int(index)], rest.removeprefix("."))
+            if index.isdigit() and int(index) < len(data)
+            else None
+        )
     for name in data if isinstance(data, dict) else ():
         rest = path.removeprefix(name)
         if path.startswith(name) and (not rest or rest[0] in ".["):

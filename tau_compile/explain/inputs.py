@@ -77,9 +77,7 @@ def edited(node: Node, edit: Edit) -> Node:
         same = edit.action == "set" and node.span == edit.span
         return Scalar(node.span, edit.text, node.plain) if same else node
     if isinstance(node, Sequence):
-        kept = [
-            item for item in node.items if not (edit.action == "remove" and item.span == edit.span)
-        ]
+        kept = [item for item in node.items if not (edit.action == "remove" and item.span == edit.span)]
         return Sequence(node.span, tuple(edited(item, edit) for item in kept))
     entries = []
     for key, value in node.entries:

@@ -80,7 +80,9 @@ def leaves(objects: Iterable[Mapping[str, Any]]) -> dict[Key, Leaf]:
     return found
 
 
-def _walk(node: Any, key: Key, raw: tuple[str | int, ...]) -> Iterator[tuple[Key, tuple[str | int, ...], Any]]:
+def _walk(
+    node: Any, key: Key, raw: tuple[str | int, ...]
+) -> Iterator[tuple[Key, tuple[str | int, ...], Any]]:
     if isinstance(node, dict) and node:
         for name, value in node.items():
             yield from _walk(value, (*key, name), (*raw, name))

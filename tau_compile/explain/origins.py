@@ -73,7 +73,7 @@ def layers(bench: Bench) -> dict[str, str]:
         ("workspace", resolved.workspace),
         ("profile", resolved.profile),
     )
-    found = {file: "built-in overlay" for file in bench.documents}
+    found = dict.fromkeys(bench.documents, "built-in overlay")
     found |= {part.span.file: f"{kind} `{part.name}`" for kind, part in kinds if part is not None}
     return {**found, bench.path: "tau.yaml"}
 
@@ -93,4 +93,8 @@ def shown(value: Any) -> str:
     """A value on one line."""
     import json
 
-    return value if isinstance(value, str) and value and value.isprintable() else json.dumps(value, ensure_ascii=False)
+    return (
+        value
+        if isinstance(value, str) and value and value.isprintable()
+        else json.dumps(value, ensure_ascii=False)
+    )

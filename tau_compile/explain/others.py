@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Scalar
 
 _AMOUNT = re.compile(r"([0-9]+)((?:\.[0-9]+)?[A-Za-z]{0,2})").fullmatch  # a number, a quantity, a duration
+_WORD = re.compile(r"[A-Za-z0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 MOST = 6
 
@@ -45,11 +46,12 @@ def _others(scalar: Scalar, words: Iterable[str] | None, names: Iterable[str]) -
 
 
 def similar(text: str) -> Iterator[str]:
-    """Texts that differ in one character of the last name, in the last character, in a number, or in length."""
+    """Texts that differ in the last name, in every word, in the last character, in a number, or in length."""
     start = text.rfind("/", 0, len(text) - 1) + 1
     dot = text.find(".", start + 1)
-    places = (_last(text, start, dot if dot > 0 else len(text)), _last(text, 0, len(text)))
-    yield from (_turned(text, place) for place in places if place is not None)
+    yield _turned(text, _last(text, start, dot if dot > 0 else len(text)))
+    yield _WORD.sub(lambda word: _turned(word[0], len(word[0]) - 1), text)
+    yield _turned(text, _last(text, 0, len(text)))
     number = _NUMBER.search(text)
     if number:
         yield f"{text[: number.start()]}{int(number[0]) + 1}{text[number.end() :]}"
@@ -63,8 +65,10 @@ def _last(text: str, start: int, end: int) -> int | None:
     return None
 
 
-def _turned(text: str, place: int) -> str:
+def _turned(text: str, place: int | None) -> str:
     """The text with another character of the same class; hexadecimal stays hexadecimal."""
+    if place is None:
+        return text
     old = text[place]
     if old.isdigit():
         new = "3" if old == "2" else "2"

@@ -141,6 +141,8 @@ class _Search:
     def _differences(self, made: Made, text: str) -> Iterator[tuple[Key, Kind]]:
         """The leaves that are other than at first. ``text`` is what was changed."""
         there: Mapping[Key, Leaf] = made.leaves
+        if there is self.bench.leaves:
+            return
         opened: set[Key] | None = None
         if not all(key in there for key in self.base):
             there = realigned(self._items, there, text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.explain.origins import shown
@@ -41,23 +40,32 @@ def leaf_text(one: Explained) -> str:
     if one.line is not None:
         rows.append(("printed by", one.line.shown, "", ""))
     if one.patched and one.known:
-        rows.append(("patched", "not what a template printed" if one.line else "no template printed it", "", ""))
+        rows.append(
+            ("patched", "not what a template printed" if one.line else "no template printed it", "", "")
+        )
     return f"{printable(one.leaf.name)} = {_cut(one.leaf.value, 1000)}\n{_table(rows, '  ')}"
 
 
 def leaves_text(found: Iterable[Explained]) -> str:
     """A table of leaves: each with the places that decide it and the line that printed it."""
     all_of_them = list(found)
-    start = commonprefix([(one.leaf.object, *one.leaf.raw[:-1]) for one in all_of_them])
+    start = _shared([(one.leaf.object, *one.leaf.raw[:-1]) for one in all_of_them])
     rows = [("PATH", "VALUE", "FROM", "PRINTED BY")]
     for one in all_of_them:
         places = [f"{o.place} {o.path or o.text}" for o in one.inputs] or ["constant" if one.known else "?"]
         line = one.line.shown if one.line else "patch" if one.known else ""
-        path = one.leaf._replace(raw=one.leaf.raw[len(start) - 1 :]).path if start else one.leaf.name
+        path = one.leaf._replace(raw=one.leaf.raw[len(start) - 1 :]).path
         rows.append((path, _cut(one.leaf.value, 40), places[0], line))
         rows += [("", "", place, "") for place in places[1:]]
-    below = all_of_them[0].leaf._replace(raw=tuple(start[1:])).name + "\n" if len(start) > 0 else ""
-    return printable(below[:-1]) + below[-1:] + _table(rows)
+    above = all_of_them[0].leaf._replace(raw=start[1:]).name
+    return f"{printable(above)}\n{_table(rows, '  ')}"
+
+
+def _shared(paths: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """What all paths begin with."""
+    first, last = min(paths, key=str), max(paths, key=str)
+    length = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
+    return first[: min(len(first), len(last)) if length is None else length]
 
 
 def _heading(origin: Origin) -> str:

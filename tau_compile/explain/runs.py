@@ -128,16 +128,16 @@ def explained_run(
     return found, explain, notes
 
 
-def _explained(
-    root: str, record: Record, found: dict[Key, Leaf], wanted: Sequence[Key]
-) -> list[Explained]:
+def _explained(root: str, record: Record, found: dict[Key, Leaf], wanted: Sequence[Key]) -> list[Explained]:
     """With the sources below ``root``, which are those of the run; what they do not make today has unknown inputs."""
     repository = _repository(root)
     data = read_regular(f"{root}/{record.source}")
     on_bench = bench(repository, record.source, data, record.workspace, record.digest)
     if on_bench is None:
         return [_unknown(found[key]) for key in wanted]
-    same = [key for key in wanted if key in on_bench.leaves and on_bench.leaves[key].value == found[key].value]
+    same = [
+        key for key in wanted if key in on_bench.leaves and on_bench.leaves[key].value == found[key].value
+    ]
     known = explained(on_bench, same)
     return [known[key]._replace(leaf=found[key]) if key in known else _unknown(found[key]) for key in wanted]
 
@@ -148,5 +148,7 @@ def _unknown(leaf: Leaf) -> Explained:
 
 def _repository(root: str) -> Repository:
     templates = [file for file in project.own_templates(root, project.KNOWN_TEMPLATES) if not file.problem]
-    texts = {f.path.removeprefix(f"{project.TEMPLATES}/"): f.data.decode("utf-8", "replace") for f in templates}
+    texts = {
+        f.path.removeprefix(f"{project.TEMPLATES}/"): f.data.decode("utf-8", "replace") for f in templates
+    }
     return Repository(project.overlay_files(root), project.packaged_overlays(), DiskTree(root), texts)

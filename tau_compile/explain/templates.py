@@ -19,7 +19,8 @@ from tau_compile.source.nodes import Mapping, Sequence
 from tau_compile.source.reader import Limits, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping as Dict
+    from collections.abc import Iterator
+    from collections.abc import Mapping as Dict
 
     from tau_compile.source.nodes import Node
 

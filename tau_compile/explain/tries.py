@@ -31,7 +31,9 @@ class Tries:
         files = bench.intent.bundle.files if bench.intent.bundle else ()
         self._code = {file.source: file for file in files}
         documents = bench.documents
-        self.written = [one for f, node in documents.items() for one in inputs(node, f, _shape(bench, f, node))]
+        self.written = [
+            one for f, node in documents.items() for one in inputs(node, f, _shape(bench, f, node))
+        ]
         self._beside = names_beside(list(documents.values()))
 
     def inputs(self) -> Iterator[Input]:

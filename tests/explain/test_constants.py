@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tau_compile.compiler import compile_file
 from tau_compile.explain.bench import Bench, bench
-from tau_compile.explain.leaves import Key
 from tau_compile.explain.probe import Effect, effects
 from tests.support.compiling import repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tau_compile.explain.leaves import Key
 
 PLATFORM = """\
 apiVersion: tau-compile/v1
@@ -73,27 +75,26 @@ schema_version: 1
 name: zqname
 run:
   entrypoint: zqtrain.py
-  args: [--zqflag, zqargument]
   max_duration: 7311s
-execution: {launcher: torchrun, nodes: 3, launcher_args: [--max-restarts=7312]}
+execution: {launcher: torchrun, nodes: 3, processes_per_node: 2}
 compute: {gpus: 4, cpus: 7313, memory: 7314Mi}
 policy: {gpu_class: zqclass, topology: same-network-domain}
 runtime:
   image: zqrepo/zqimage:zqtag
   env:
     ZQNAME: zqvalue
-    ZQSECRET: {valueFrom: {secretKeyRef: {name: zqtoken, key: zqkey}}}
+  env_secret: {ZQSECRET: "zqtoken:zqkey"}
 storage:
   output: /data/zqroot/zqout
   mounts: [{name: zqmount, mountPath: /zqpath, pvc: zqclaim}]
 artifacts: {checkpoint: zqcheckpoint}
 experiment: {name: zqexperiment, group: zqgroup}
-resilience: {max_retries: 7315, retry_on: [Preempted], backoff_initial: 7316s, backoff_max: 7317s}
+resilience: {max_retries: 91, retry_on: [Preempted], backoff_initial: 7316s, backoff_max: 7317s}
 """
 RAYJOB = """\
 schema_version: 1
 name: zqname
-run: {workload_kind: rayjob, entrypoint: zqtrain.py, args: [zqargument]}
+run: {workload_kind: rayjob, entrypoint: zqtrain.py}
 compute: {gpus: 2, workers: 3, cpus: 7313, memory: 7314Mi, head_cpus: 7315, head_memory: 7316Mi}
 policy: {gpu_class: zqclass}
 runtime:
@@ -113,6 +114,7 @@ def seeded(text: str) -> Bench:
         },
         files={"zqtrain.py": b"print('zqcode')\n"},
     )
+    assert compile_file(repo, "tau.yaml", text.encode()).objects, "nothing is wrong with it"
     made = bench(repo, "tau.yaml", text.encode(), "")
     assert made is not None
     return made

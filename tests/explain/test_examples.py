@@ -66,12 +66,14 @@ def test_every_leaf_has_an_origin_and_every_origin_an_effect(file: str, tmp_path
 def _tested(claims: list[tuple[Key, Effect]], made: Bench, file: str, tmp_path: Path) -> list[bool]:
     """Make edits to the files until enough could be made; for each, whether the result compiles without errors."""
     tested: list[bool] = []
-    chance = random.Random(file)  # noqa: S311
+    chance = random.Random(file)
     chance.shuffle(claims)
     for number, (key, effect) in enumerate(claims):
         root = tmp_path / str(number)
         source = EXAMPLES / "gitops-repo" if file.startswith("gitops-repo/") else EXAMPLES
-        shutil.copytree(source, root, ignore=shutil.ignore_patterns("rendered", "runs", "gitops-repo", "*.md"))
+        shutil.copytree(
+            source, root, ignore=shutil.ignore_patterns("rendered", "runs", "gitops-repo", "*.md")
+        )
         place = root / file.removeprefix("gitops-repo/")
         if not all((root / edit.file).is_file() for edit in effect.edits) or not apply(root, effect.edits):
             continue
