@@ -16,11 +16,22 @@ if TYPE_CHECKING:
 
     from tau_compile.diagnostics import Span
     from tau_compile.explain.bench import Bench
-    from tau_compile.policy.resolve import Resolved
     from tau_compile.runs.record import Record
 
 BUILT_IN = "built-in default"
 OWN = "tau.yaml"
+
+
+# What a profile calls the fields that it fixes.
+_PROFILE = {
+    "compute.gpus": "gpusPerWorker",
+    "compute.workers": "workerCount",
+    "execution.nodes": "workerCount",
+    "policy.mode": "mode",
+    "policy.topology": "placement",
+    "policy.queue": "defaultLocalQueue",
+    "policy.disable_default_priorities": "disableDefaultPriorities",
+}
 
 
 class Set(NamedTuple):
@@ -47,14 +58,14 @@ def place_of(span: Span) -> str:
 
 def resolved_fields(bench: Bench) -> list[Field]:
     """The fields of a workload, by path: what layers set, what the platform decides, and defaults that have an effect."""
-    resolved = bench.resolved
-    found = {field.path: field for field in _merged(resolved)}
+    found = {field.path: field for field in _merged(bench)}
     for field in (*_decided(bench), *_defaulted(bench)):
         found.setdefault(field.path, field)
     return [found[path] for path in sorted(found)]
 
 
-def _merged(resolved: Resolved) -> Iterator[Field]:
+def _merged(bench: Bench) -> Iterator[Field]:
+    resolved = bench.resolved
     merged = resolved.merged
     setters: dict[tuple[str, Span], str] = {}
     for layer in merged.layers:
@@ -73,8 +84,33 @@ def _merged(resolved: Resolved) -> Iterator[Field]:
         entry = find_entry(merged.node, path)
         written = entry.key.written if entry else ""
         implied = node.span == resolved.document.span
-        by = Set(f"{setter}, implied" if implied else setter, plain_data(node), place_of(node.span))
+        span = _in_profile(bench, path, node.span)
+        by = Set(f"{setter}, implied" if implied else setter, plain_data(node), place_of(span))
         yield Field(path, "" if written == path else written, by, under)
+
+
+def _in_profile(bench: Bench, path: str, span: Span) -> Span:
+    """Where a profile says what it fixes; all of that stands at the profile's name otherwise."""
+    profile = bench.resolved.profile
+    if profile is None or span != profile.span:
+        return span
+    for node in _around(bench.documents.get(span.file), span):
+        found = find(node, _PROFILE.get(path, ""))
+        if found is not None:
+            return found.span
+    return span
+
+
+def _around(node: Node | None, span: Span) -> Iterator[Node]:
+    """The mappings that the name at a place belongs to, the innermost first."""
+    inner = [e.value for e in node.entries] if isinstance(node, Mapping) else list(getattr(node, "items", ()))
+    for value in inner:
+        if value.span == span:
+            yield node  # type: ignore[misc]
+        below = list(_around(value, span))
+        yield from below
+        if below and isinstance(node, Mapping):
+            yield node
 
 
 def _overlap(one: str, other: str) -> bool:

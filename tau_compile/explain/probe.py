@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from tau_compile.explain.leaves import Key, Leaf, items, realigned
-from tau_compile.explain.tries import Tries
+from tau_compile.explain.tries import ENOUGH, Tries
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tau_compile.explain.inputs import Edit, Input
 
 Kind = Literal["value", "presence"]
-ENOUGH = 3  # changes of one input that came out; two without an effect say that there is none
 _SHARED = 3  # characters that a text needs before equal ones elsewhere are taken for the same thing
 
 
@@ -66,7 +65,7 @@ class _Search:
         """Change one input in several ways; whether anything came of it."""
         came = silent = 0
         for edit in self.tries.alone(one):
-            if edit.action == "set" and (came >= ENOUGH or silent >= 2):
+            if edit.action in ("set", "rename") and (came >= ENOUGH or silent >= 2):
                 continue
             made = self.bench.changed((edit,))
             if made is None:

@@ -121,7 +121,7 @@ def explained_run(
                 return _explained(folder, record, found, wanted)
         notes.append(
             f"the inputs of {record.run} are not known any more: {', '.join(changed)} changed since it was launched, "
-            "and Git does not have them as they were"
+            f"and Git does not have them as they were; `tau-compile explain {record.run}` shows its fields"
         )
         return [_unknown(found[key]) for key in wanted]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Node
     from tau_compile.workload.code.model import CodeFile
 
+ENOUGH = 3  # changes of one input that came out; two without an effect say that there is none
 KINDS = ("Platform", "Cluster", "Workspace", "Profile")
 
 
@@ -34,6 +35,7 @@ class Tries:
         self.written = [
             one for f, node in documents.items() for one in inputs(node, f, _shape(bench, f, node))
         ]
+        self._names = {one.text for one in self.written if one.what == "name"}
         self._beside = names_beside(list(documents.values()))
 
     def inputs(self) -> Iterator[Input]:
@@ -58,7 +60,7 @@ class Tries:
     def texts(self, one: Input) -> list[str]:
         """Other texts for a written input."""
         if one.what == "name":
-            return list(similar(one.text))[:2]
+            return [text for text in dict.fromkeys(similar(one.text)) if text not in self._names][:ENOUGH]
         # A reference may lead elsewhere; what gives a thing its name must not give it the name of another.
         defines = one.file != self._bench.path and one.path.endswith(".name")
         beside = [] if defines else self._beside.get(one.text, [])
