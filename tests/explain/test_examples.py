@@ -28,7 +28,7 @@ FILES = sorted(
     for pattern in ("*/tau.yaml", "gitops-repo/workloads/*/*/tau.yaml")
     for path in EXAMPLES.glob(pattern)
 )
-SAMPLE = 9  # origins of each example that are put to the test
+SAMPLE = 6  # origins of each example that are put to the test
 
 
 def opened(file: Path) -> Bench:
