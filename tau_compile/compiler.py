@@ -118,8 +118,7 @@ def compile_intent(
     if resolved is None:
         return None
     workload = build(resolved, said)
-    if not lenient:
-        said += credentials_in(resolved.merged.node)
+    said += credentials_in(resolved.merged.node)
     argv = _command(workload, intent.bundle, said)
     if has_errors(said) and not lenient:
         return None
