@@ -63,7 +63,6 @@ def test_the_way_from_a_file_to_its_manifests(command: str, file: Path) -> None:
     assert not {name for name in found if name in NEVER or name.partition(".")[0] in NEVER}
     assert "tau_compile.printers" not in found  # there is nothing to say
     assert "tau_compile.schema.report" not in found
-    assert not [name for name in found if name.startswith("tau_compile.explain")]
 
 
 def test_help_loads_no_command(tmp_path: Path) -> None:
@@ -93,3 +92,9 @@ def test_a_mistake_loads_what_explains_it(file: Path) -> None:
     found = loaded(code, file.parent)
     assert "tau_compile.printers" in found
     assert not {name for name in found if name in NEVER}
+
+
+@pytest.mark.parametrize("command", ["render", "validate"])
+def test_nobody_pays_for_explanations_that_nobody_asked_for(command: str, file: Path) -> None:
+    found = called([command, "tau.yaml"], file.parent)
+    assert not [name for name in found if name.startswith("tau_compile.explain")]
