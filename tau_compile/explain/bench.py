@@ -6,6 +6,8 @@ Nothing stops at an error here: a change that contradicts something else still s
 from __future__ import annotations
 
 import posixpath
+from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.compiler import Compiled, Repository, compile_intent
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tau_compile.diagnostics import Diagnostic
+    from tau_compile.policy.overlays import Loaded
     from tau_compile.policy.resolve import Resolved
     from tau_compile.source.files import SourceFile
     from tau_compile.source.forms import Canonical
     from tau_compile.source.nodes import Node
     from tau_compile.workload.code import CodeBundle
 
+OTHERS = 12  # overlays that take no part, and are read again for every question all the same
 _CODE = (
     "run.entrypoint",
     "run.working_dir",
@@ -73,9 +77,9 @@ class Bench:
         self.leaves = leaves(compiled.objects)
         self.rendered: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._workspace = workspace
-        self._own = [_read(file) for file in repository.overlay_files]
-        self._packaged = [_read(file) for file in repository.packaged]
         self.files = _taking_part(self.resolved)
+        self._own = _some(repository.overlay_files, self.files)
+        self._packaged = [_read(file) for file in repository.packaged]
         nodes = {file.path: file.node for file in (*self._packaged, *self._own) if file.node is not None}
         packaged = {file.path for file in self._packaged}
         self.documents: dict[str, Node] = {
@@ -133,8 +137,8 @@ class Bench:
             there = {document.span.file for part in parts for document in part}
             if not self.files <= there | {overlays.platform.span.file}:
                 return None
-            repository = Repository(own, packaged, repository.tree, repository.templates)
-            repository.overlays = loaded
+            repository = _again(repository, loaded)
+            repository.overlay_files, repository.packaged = own, packaged
             repository.renderer = self.repository.renderer
             if find(intent.document, "policy.workspace") is None:  # it may have another name now
                 here = self.resolved.workspace.span.file
@@ -171,8 +175,7 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     canonical = None if raw is None else canonical_of(raw, said)
     if raw is None or canonical is None or repository.overlays.overlays is None:
         return None
-    own = Repository(repository.overlay_files, repository.packaged, repository.tree, repository.templates)
-    own.overlays = repository.overlays
+    own = _again(repository, repository.overlays)
     recorder = Recorder(own)
     own.renderer = recorder  # type: ignore[assignment]
     intent = read_intent(own.tree, path, canonical, said)
@@ -186,6 +189,22 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     made = Bench(own, intent, raw, compiled, workspace)
     made.rendered = recorder.seen
     return made
+
+
+def _again(repository: Repository, loaded: Loaded) -> Repository:
+    """The same repository with other overlays, and nothing worked out yet from those that it had."""
+    other = copy(repository)
+    for name, attribute in vars(Repository).items():
+        if isinstance(attribute, cached_property):
+            vars(other).pop(name, None)
+    other.overlays = loaded
+    return other
+
+
+def _some(files: Sequence[SourceFile], needed: set[str]) -> list[SourceFile]:
+    """The overlays to try changes with: those that take part, and some others that a changed name may lead to."""
+    others = [file.path for file in files if file.path not in needed][:OTHERS]
+    return [_read(file) for file in files if file.path in needed or file.path in others]
 
 
 def _read(file: SourceFile) -> SourceFile:

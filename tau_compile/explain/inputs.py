@@ -18,6 +18,8 @@ What = Literal["value", "name", "code", "intent"]
 # They say what a document is, and nothing else; without the version a tau.yaml is of another form.
 _HEAD = ("apiVersion", "kind", "schema_version")
 
+LONG = 16  # items of a list that are looked at one by one
+
 
 class Input(NamedTuple):
     """One place of a document. ``what``: a value, a name that the writer chose, a file that ships, or the whole intent.
@@ -69,6 +71,18 @@ def _walk(node: Node, shape: Shape, path: str, holder: Span | None, free: bool) 
             yield from _walk(item, shape.item(place), f"{path}[{place}]", item.span, free)
     elif isinstance(node, Scalar):
         yield Input("", node.span, path, node.text, "value", shape.words, node.plain, holder)
+
+
+def long_lists(node: Node, path: str = "") -> Iterator[dict[str, Span]]:
+    """The lists of a document with many items: the place of each item by its path."""
+    if isinstance(node, Mapping):
+        for key, value in node.entries:
+            yield from long_lists(value, f"{path}.{key.name}" if path else key.name)
+    elif isinstance(node, Sequence):
+        if len(node.items) > LONG:
+            yield {f"{path}[{place}]": item.span for place, item in enumerate(node.items)}
+        for place, item in enumerate(node.items):
+            yield from long_lists(item, f"{path}[{place}]")
 
 
 def edited(node: Node, edit: Edit) -> Node:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from tau_compile.explain.inputs import Edit, long_lists
 from tau_compile.explain.leaves import Key, Leaf, items, realigned
 from tau_compile.explain.tries import ENOUGH, Tries
 from tau_compile.named import NamedTuple
@@ -16,8 +17,9 @@ from tau_compile.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from tau_compile.diagnostics import Span
     from tau_compile.explain.bench import Bench, Made
-    from tau_compile.explain.inputs import Edit, Input
+    from tau_compile.explain.inputs import Input
 
 Kind = Literal["value", "presence"]
 _SHARED = 3  # characters that a text needs before equal ones elsewhere are taken for the same thing
@@ -38,7 +40,8 @@ class Effect(NamedTuple):
 def effects(bench: Bench, wanted: Collection[Key] | None = None) -> dict[Key, list[Effect]]:
     """For each leaf, or each wanted one, the inputs that decide it, those of its value first."""
     search = _Search(bench, wanted)
-    unmoved = [one for one in search.tries.inputs() if not search.alone(one)]
+    quiet = search.quiet()
+    unmoved = [one for one in search.tries.inputs() if not _within(one, quiet) and not search.alone(one)]
     for one in unmoved:
         search.with_equal(one)
     search.redundant()
@@ -60,6 +63,22 @@ class _Search:
         self.base = {key: leaf for key, leaf in bench.leaves.items() if wanted is None or key in wanted}
         self.found: dict[Key, dict[Input, Effect]] = {key: {} for key in self.base}
         self._items = items(bench.leaves)
+
+    def quiet(self) -> set[tuple[str, str]]:
+        """(file, path) of items of long lists without which nothing is other than it is: they need no closer look."""
+        found: set[tuple[str, str]] = set()
+        for file, node in self.bench.documents.items():
+            for items_of_one in long_lists(node):
+                self._quiet(file, list(items_of_one.items()), found)
+        return found
+
+    def _quiet(self, file: str, some: list[tuple[str, Span]], found: set[tuple[str, str]]) -> None:
+        made = self.bench.changed([Edit(file, "remove", span) for _, span in some])
+        if made is not None and not any(True for _ in self._differences(made, "")):
+            found |= {(file, path) for path, _ in some}
+        elif len(some) > 1:
+            self._quiet(file, some[: len(some) // 2], found)
+            self._quiet(file, some[len(some) // 2 :], found)
 
     def alone(self, one: Input) -> bool:
         """Change one input in several ways; whether anything came of it."""
@@ -156,6 +175,16 @@ class _Search:
                 yield key, "value" if key in opened else "presence"
             else:
                 yield key, "presence"
+
+
+def _within(one: Input, quiet: set[tuple[str, str]]) -> bool:
+    path = one.path
+    while "]" in path:
+        path = path[: path.rindex("]") + 1]
+        if (one.file, path) in quiet:
+            return True
+        path = path[:-1]
+    return False
 
 
 def _same(one: Leaf, other: Leaf) -> bool:

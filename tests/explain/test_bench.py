@@ -15,6 +15,10 @@ from tests.support.compiling import JOB, repository
 from tests.support.tools import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tau_compile.explain.bench import Made
+    from tau_compile.explain.inputs import Edit
     from tau_compile.explain.origins import Explained
 
 
@@ -93,3 +97,27 @@ def test_an_item_of_a_list_leads_to_the_list() -> None:
     (field,) = asked(fields, "storage.mounts[a]")
     assert field.by.value == {"name": "a", "mountPath": "/a", "pvc": "one"}
     assert [f.path for f in asked(fields, "storage.mounts[a].pvc")] == ["storage.mounts[a]"]
+
+
+def test_of_a_long_list_only_what_takes_part_is_looked_at() -> None:
+    queues = "".join(f"  - {{namespace: team-{n}, name: jobs}}\n" for n in range(100))
+    cluster = (
+        "apiVersion: tau-compile/v1\nkind: Cluster\nmetadata: {name: c}\npriorityClasses:\n"
+        + "".join(f"- {{name: class-{n}, value: {n}}}\n" for n in range(50))
+        + "- {name: chosen, value: 7, tier: default}\n"
+        + "queues:\n- name: q\n  localQueues:\n  - {namespace: mine, name: jobs}\n"
+        + queues
+    )
+    space = "apiVersion: tau-compile/v1\nkind: Workspace\nmetadata: {name: w}\nnamespace: mine\nqueue: jobs\n"
+    made = on_bench(JOB, {"overlays/c.yaml": cluster, "overlays/w.yaml": space})
+    asked_of: list[object] = []
+    changed = made.changed
+
+    def counted(edits: Sequence[Edit]) -> Made | None:
+        asked_of.append(edits)
+        return changed(edits)
+
+    made.changed = counted  # type: ignore[method-assign]
+    (found,) = one(made, "Job:spec.template.spec.priorityClassName").inputs
+    assert (found.path, found.place) == ("priorityClasses[50].name", "overlays/c.yaml:55:10")
+    assert len(asked_of) < 120
