@@ -15,6 +15,7 @@ from jinja2 import nodes
 from tau_compile.explain.leaves import Key, Leaf, leaves, named
 from tau_compile.named import NamedTuple
 from tau_compile.render.engine import Sandbox
+from tau_compile.render.values import TooLarge
 from tau_compile.source.nodes import Mapping, Sequence
 from tau_compile.source.reader import Limits, read
 
@@ -58,9 +59,8 @@ def printed(
     for kind, (template, (context, made)) in zip(names, rendered.items(), strict=True):
         lines = _lines(marked, template, context)
         for key, leaf in leaves([made]).items():
-            line = _nearest(lines, leaf)
-            if line is not None:
-                found[(kind, *key[1:])] = Printed(line, leaf.value)
+            line = _nearest(lines, leaf) or Line(template, 1, template in own)
+            found[(kind, *key[1:])] = Printed(line, leaf.value)
     return found
 
 
@@ -101,7 +101,10 @@ class _Marked(Sandbox):
 
 def _lines(marked: _Marked, name: str, context: dict[str, Any]) -> dict[tuple[str | int, ...], Line]:
     """For each value of a template's output, by path, the line that printed it."""
-    text, _ = marked.text(name, context)
+    try:
+        text, _ = marked.text(name, context)
+    except TooLarge:  # with the marks
+        return {}
     parts: list[str] = []
     places: list[tuple[int, int]] = []  # line and column in the text without marks
     found: list[Line] = []
