@@ -52,6 +52,9 @@ def test_every_leaf_has_an_origin_and_every_origin_an_effect(file: str, tmp_path
     found = effects(made)
     assert found.keys() == made.leaves.keys()
     for key, leaf in made.leaves.items():
+        if key not in lines:
+            assert any(effect.input.path.startswith("patches") for effect in found[key]), leaf.name
+            continue
         line = lines[key].line
         text = (packaged.packaged(line.template) or "").split("\n")[line.number - 1]
         written = [step for step in leaf.raw if isinstance(step, str) and f"{step}:" in text]
@@ -60,7 +63,8 @@ def test_every_leaf_has_an_origin_and_every_origin_an_effect(file: str, tmp_path
     assert len(claims) > 30
     tested = _tested(claims, made, file, tmp_path)
     assert len(tested) == SAMPLE
-    assert sum(tested) > SAMPLE // 3, "most edits give a workload without errors"
+    as_it_is = _compiled(EXAMPLES / file, "", "")
+    assert sum(tested) > SAMPLE // 3 or as_it_is is None, "most edits give a workload without errors"
 
 
 def _tested(claims: list[tuple[Key, Effect]], made: Bench, file: str, tmp_path: Path) -> list[bool]:
