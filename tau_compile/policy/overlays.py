@@ -66,8 +66,11 @@ class Loaded(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
-    """Load overlay files; kinds that a repository leaves out come from the packaged ``defaults``."""
+def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile], lenient: bool = False) -> Loaded:
+    """Load overlay files; kinds that a repository leaves out come from the packaged ``defaults``.
+
+    ``lenient`` is for questions about a changed overlay: what can be used in spite of errors is.
+    """
     said: list[Diagnostic] = []
     documents: list[Document] = []
     for file in files:
@@ -88,7 +91,7 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
                 (Related(platforms[0].span, "the other one"),),
             )
         )
-    if any(d.severity == "error" for d in said):
+    if any(d.severity == "error" for d in said) and not (lenient and platforms):
         return Loaded(None, tuple(said))
     overlays = Overlays(
         _filled(platforms[0], next((d for d in built_in if isinstance(d, Platform)), platforms[0])),
@@ -129,9 +132,11 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     if file.problem is not None:
         said.append(file.problem)
         return []
-    result = read(file.data, file.path)
-    said += result.diagnostics
-    node = result.node
+    node = file.node
+    if node is None:
+        result = read(file.data, file.path)
+        said += result.diagnostics
+        node = result.node
     if node is None:
         return []
     if not isinstance(node, Mapping):
