@@ -168,6 +168,7 @@ _ALL = (
     Code("TAU388", "An admission check with nothing to compare with", "tau-compile"),
     Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
     Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
+    Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.diagnostics import Diagnostic, Related, Span, error, warning
 from tau_compile.named import NamedTuple
 from tau_compile.source.nodes import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tau_compile.diagnostics import Span
     from tau_compile.policy.model import Cluster, Overlays, Platform, Workspace
     from tau_compile.source.nodes import Mapping
 
@@ -24,6 +23,7 @@ KUBERAY = "kuberay-system/kuberay-operator"
 # Makes the pods of Jobs. A cluster that gives its controllers no accounts of their own uses the second name.
 JOB_CONTROLLER = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
 FIRST = (1, 30)  # the Kubernetes that serves admissionregistration.k8s.io/v1 policies
+_NOWHERE = Span("", 0, 0, 0, 0)
 # Registries that images without a registry come from, and where those without a folder lie there.
 _DEFAULT, _LIBRARY = "docker.io/", "docker.io/library/"
 
@@ -135,21 +135,41 @@ def queues_of(overlays: Overlays, cluster: Cluster, workspace: Workspace) -> tup
 def problems(overlays: Overlays) -> Iterator[Diagnostic]:
     """What stands in the way of the checks that overlays ask for: their cluster's version, or a value that is missing."""
     clusters = {cluster.name: cluster for cluster in overlays.clusters}
+    only = overlays.clusters[0].name if len(overlays.clusters) == 1 else ""
     told: set[str] = set()
-    said: set[tuple[Span, str]] = set()
+    said: set[tuple[Span | None, str]] = set()
+    first: dict[tuple[str, str], tuple[Admission | None, Workspace]] = {}
     for workspace in overlays.workspaces:
         checks = settled(overlays.platform, workspace)
+        name = workspace.cluster or only
+        other, owner = first.setdefault((name, workspace.namespace), (checks, workspace))
+        if _bare(other) != _bare(checks):
+            yield _unlike(workspace, owner)
         if checks is None:
             continue
         for found in _incomplete(checks, workspace):
-            if found.span is not None and (found.span, found.message) not in said:
+            if (found.span, found.message) not in said:
                 said.add((found.span, found.message))
                 yield found
-        only = overlays.clusters[0].name if len(overlays.clusters) == 1 else ""
-        cluster = clusters.get(workspace.cluster or only)
-        if cluster is not None and cluster.name not in told:
-            told.add(cluster.name)
+        cluster = clusters.get(name)
+        if cluster is not None and name not in told:
+            told.add(name)
             yield from _version(checks, cluster)
+
+
+def _bare(checks: Admission | None) -> Admission | None:
+    return checks and checks._replace(span=_NOWHERE, registries_span=None, max_span=None)
+
+
+def _unlike(workspace: Workspace, owner: Workspace) -> Diagnostic:
+    return error(
+        "TAU391",
+        f"the workspaces `{owner.name}` and `{workspace.name}` share the namespace `{workspace.namespace}`, and their checks "
+        "differ: a cluster would make both for everyone there",
+        (workspace.admission or workspace).span,
+        "write the same `admission` for both, or give one a namespace of its own",
+        (Related((owner.admission or owner).span, f"workspace `{owner.name}`"),),
+    )
 
 
 def _incomplete(checks: Admission, workspace: Workspace) -> Iterator[Diagnostic]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Node
 
 _SLICES, _GPUS = "nvidia.com/mig-", ("amd.com/gpu", "nvidia.com/gpu", "nvidia.com/gpu.shared")
+# Where the size of a run is chosen.
+_SIZES = ("compute.gpus", "execution.nodes", "compute.workers", "policy.shape", "policy.profile")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 
 
@@ -38,7 +40,8 @@ def judged(objects: Iterable[dict[str, Any]], resolved: Resolved) -> Iterator[Di
 def _images(made: dict[str, Any], checks: Admission, resolved: Resolved) -> Iterator[Diagnostic]:
     if not checks.active(checks.images) or not checks.registries:
         return
-    for image in sorted(set(_all_images(made))):
+    # No image has a blank in its name; where one does, each part is judged, as the policies do.
+    for image in sorted({part for name in _all_images(made) for part in name.split(" ") if part}):
         if allowed(image, checks.registries):
             continue
         shown = ", ".join(f"`{registry}`" for registry in checks.registries)
@@ -78,9 +81,6 @@ def _gpus(made: dict[str, Any], checks: Admission, resolved: Resolved) -> Iterat
     )
 
 
-_SIZES = ("compute.gpus", "execution.nodes", "compute.workers", "policy.shape", "policy.profile")
-
-
 def _said(id: str, action: str, message: str, span: Span, hint: str, policy: Span) -> Diagnostic:
     say = error if action == "Deny" else warning
     return say(id, message, span, hint, (Related(policy, "allowed here"),))
@@ -99,6 +99,8 @@ def _pods(made: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
         least = max(group.get("replicas", 1), group.get("minReplicas", 0))
         most = group.get("maxReplicas", 1) if cluster.get("enableInTreeAutoscaling") else least
         yield group["template"]["spec"], most * group.get("numOfHosts", 1)
+    if "autoscalerOptions" in cluster:  # of a container that KubeRay adds to the head (R60)
+        yield {"containers": [cluster["autoscalerOptions"]]}, 1
     if "submitterPodTemplate" in spec:
         yield spec["submitterPodTemplate"]["spec"], 1
 
@@ -108,9 +110,6 @@ def _all_images(made: dict[str, Any]) -> Iterator[str]:
         for part in _CONTAINERS:
             for container in pod.get(part, ()):
                 yield container.get("image", "")
-    options = ((made["spec"].get("rayClusterSpec") or {}).get("autoscalerOptions")) or {}
-    if "image" in options:
-        yield options["image"]
 
 
 def _of_pod(pod: dict[str, Any], names: set[str]) -> int:

@@ -56,13 +56,18 @@ class Answer(NamedTuple):
         return [d.message for d in self.decisions[number] if d.verdict != "admit" and "Deny" in d.actions]
 
 
-def celcheck(objects: Iterable[Object], requests: Sequence[Request | Object] = ()) -> Answer:
-    """Compile and type check the policies among ``objects``, and judge each request by them and their bindings."""
+def celcheck(
+    objects: Iterable[Object], requests: Sequence[Request | Object] = (), *, types: bool = False
+) -> Answer:
+    """Compile the policies among ``objects``, and judge each request by them and their bindings.
+
+    With ``types`` every expression is type checked against the schemas of its kinds too, which takes most of the time.
+    """
     made = list(objects)
     question = {
         "policies": [o for o in made if o["kind"] == "ValidatingAdmissionPolicy"],
         "bindings": [o for o in made if o["kind"] == "ValidatingAdmissionPolicyBinding"],
-        "schemas": published(),
+        "schemas": published() if types else {},
         "requests": [(r if isinstance(r, Request) else Request(r))._asdict() for r in requests],
     }
     done = subprocess.run(
