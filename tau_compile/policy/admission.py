@@ -76,7 +76,7 @@ def read_admission(data: dict[str, Any], node: Mapping) -> Admission | None:
     place = node.entry("admission")
     if not isinstance(section, dict) or place is None:
         return None
-    images, gpus, operators = (section.get(key) or {} for key in ("images", "gpus", "operators"))
+    images, gpus, operators = (section.get(key) or {} for key in ("images", "gpusPerRun", "operators"))
     registries = images.get("registries")
     return Admission(
         place.key.span,
@@ -91,7 +91,7 @@ def read_admission(data: dict[str, Any], node: Mapping) -> Admission | None:
         operators.get("kueue", ""),
         operators.get("kuberay", ""),
         _place(node, "admission.images.registries"),
-        _place(node, "admission.gpus.max"),
+        _place(node, "admission.gpusPerRun.max"),
     )
 
 
@@ -175,7 +175,7 @@ def _unlike(workspace: Workspace, owner: Workspace) -> Diagnostic:
 def _incomplete(checks: Admission, workspace: Workspace) -> Iterator[Diagnostic]:
     missing = (
         (checks.active(checks.images) and not checks.registries, "images.registries", "a list of registries"),
-        (checks.active(checks.gpus) and checks.max_gpus is None, "gpus.max", "a number of GPUs"),
+        (checks.active(checks.gpus) and checks.max_gpus is None, "gpusPerRun.max", "a number of GPUs"),
     )
     for wanted, path, what in missing:
         if wanted:

@@ -89,7 +89,7 @@ def test_a_number_of_gpus_counts_every_pod() -> None:
 
 
 def test_a_workspace_says_otherwise() -> None:
-    space = WORKSPACE + "admission: {images: {action: Ignore}, gpus: {max: 4}}\n"
+    space = WORKSPACE + "admission: {images: {action: Ignore}, gpusPerRun: {max: 4}}\n"
     assert ids(JOB.replace("pytorch/pytorch:2.4.0", "team/trainer"), world(CHECKS, space)) == ["TAU390"]
     assert ids(JOB, world("", WORKSPACE + "admission: {queue: Audit}\n")) == []
 

@@ -291,7 +291,7 @@ def test_audit_warns_and_refuses_nothing() -> None:
 
 def test_nothing_is_made_where_nothing_is_checked() -> None:
     assert made("") == []
-    assert made("admission: {queue: Ignore, gpus: {action: Ignore, max: 3}}") == []
+    assert made("admission: {queue: Ignore, gpusPerRun: {action: Ignore, max: 3}}") == []
     assert made(CHECKS, WORKSPACE + _off()) == []
     only = made("admission: {ttl: Deny}")
     assert [o["kind"] for o in only] == [
@@ -304,7 +304,7 @@ def test_nothing_is_made_where_nothing_is_checked() -> None:
 def _off() -> str:
     return (
         "admission: {queue: Ignore, priority: Ignore, ttl: Ignore, images: {action: Ignore}, "
-        "gpus: {action: Ignore}}\n"
+        "gpusPerRun: {action: Ignore}}\n"
     )
 
 

@@ -28,7 +28,7 @@ admission:
   ttl: Deny
   images:
     registries: [docker.io/pytorch, docker.io/library, mcr.microsoft.com, registry.example.com]
-  gpus:
+  gpusPerRun:
     max: 32
 """
 CLUSTER = """
