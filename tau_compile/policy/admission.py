@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tau_compile.policy.model import Cluster, Overlays, Platform, Workspace
     from tau_compile.source.nodes import Mapping
 
-# Where the operators run when nothing else is said: the names of their own charts in the namespaces of their documentation.
+# Where the operators run when nothing else is said: the names of their own charts, in the namespaces of their documentation.
 KUEUE = "kueue-system/kueue-controller-manager"
-KUBERAY = "kuberay-system/kuberay-operator"
+KUBERAY = ("kuberay-system/kuberay-operator", "default/kuberay-operator")
 # Makes the pods of Jobs. A cluster that gives its controllers no accounts of their own uses the second name.
 JOB_CONTROLLER = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
 FIRST = (1, 30)  # the Kubernetes that serves admissionregistration.k8s.io/v1 policies
@@ -65,7 +65,7 @@ class Admission(NamedTuple):
         """The user names that are exempt, in order and each once."""
         operators = (
             f"system:serviceaccount:{account.replace('/', ':')}"
-            for account in (self.kueue or KUEUE, self.kuberay or KUBERAY)
+            for account in (self.kueue or KUEUE, *((self.kuberay,) if self.kuberay else KUBERAY))
         )
         return tuple(dict.fromkeys((*operators, *JOB_CONTROLLER, *self.exempt)))
 

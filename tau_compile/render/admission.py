@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 API = "admissionregistration.k8s.io/v1"
 _USED = re.compile(r"variables\.([a-zA-Z]+)").findall
-_LONGEST = 200  # characters of a workspace's name in the name of a policy, which may have 253
+# Characters of a workspace's name in the name of a policy: its file, named after kind and name, may have 255.
+_LONGEST = 180
 
 
 def policies(
