@@ -36,8 +36,8 @@ def policies(
 ) -> list[dict[str, Any]]:
     """The policies and bindings of one workspace, each policy before its binding; none where nothing is checked.
 
-    ``queues`` are the LocalQueues that workloads in its namespace may name (`queues_of`); without them, the workspace's own and
-    those that the cluster's catalogue has for the namespace. The objects are cluster scoped.
+    Its workloads may name the LocalQueue of the workspace, those that the catalogue has for the namespace, and ``queues`` (see
+    `queues_of`). The objects are cluster scoped.
     """
     checks = settled(platform, workspace)
     if checks is None:
@@ -46,7 +46,7 @@ def policies(
         name for q in cluster.queues for place, name in q.local_queues if place == workspace.namespace
     ]
     known = Known(
-        tuple(sorted(set(queues or (*listed_there, workspace.queue)))),
+        tuple(sorted({workspace.queue, *listed_there, *queues})),
         tuple(sorted(each.name for each in cluster.priority_classes)),
         tuple(sorted({each.resource for each in cluster.gpu_classes})),
     )

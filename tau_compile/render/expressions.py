@@ -88,9 +88,10 @@ def _ray(resource: str, cluster: str, *, submitter: bool = False) -> Kind:
 
     scaled = f"{cluster}.?enableInTreeAutoscaling.orValue(false)"
     # With an autoscaler as many as it may start; else KubeRay goes by replicas, and never below minReplicas (K88, R16, R61).
+    # Nothing may count as less than none: it would make room for something else.
     workers = (
-        f"({scaled} ? g.?maxReplicas.orValue(1) : [g.?replicas.orValue(1), g.?minReplicas.orValue(0)].max())"
-        " * g.?numOfHosts.orValue(1)"
+        f"[int(({scaled} ? g.?maxReplicas.orValue(1) : [g.?replicas.orValue(1), g.?minReplicas.orValue(0)].max())"
+        " * g.?numOfHosts.orValue(1)), 0].max()"
     )
     lists = [
         ("heads", one(f"{cluster}.?headGroupSpec.?template.?spec")),
@@ -195,7 +196,7 @@ def _gpus(kind: Kind) -> str:
     of_one = (
         "c.?resources.?limits.orValue({})"
         f".filter(k, k in variables.gpuNames || k.startsWith({quoted(SLICES)}))"
-        ".map(k, quantity(string(c.resources.limits[k])).asInteger()).sum()"
+        ".map(k, quantity(string(c.resources.limits[k])).asInteger()).filter(n, n > 0).sum()"
     )
     found = []
     for pods in kind.pods:

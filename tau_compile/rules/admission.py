@@ -98,7 +98,7 @@ def _pods(made: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
     for group in cluster.get("workerGroupSpecs", ()):
         least = max(group.get("replicas", 1), group.get("minReplicas", 0))
         most = group.get("maxReplicas", 1) if cluster.get("enableInTreeAutoscaling") else least
-        yield group["template"]["spec"], most * group.get("numOfHosts", 1)
+        yield group["template"]["spec"], max(most * group.get("numOfHosts", 1), 0)
     if "autoscalerOptions" in cluster:  # of a container that KubeRay adds to the head (R60)
         yield {"containers": [cluster["autoscalerOptions"]]}, 1
     if "submitterPodTemplate" in spec:
@@ -114,7 +114,7 @@ def _all_images(made: dict[str, Any]) -> Iterator[str]:
 
 def _of_pod(pod: dict[str, Any], names: set[str]) -> int:
     return sum(
-        amount.units if (amount := try_parse(str(limit))) else 0
+        max(amount.units, 0) if (amount := try_parse(str(limit))) else 0
         for part in _CONTAINERS[:2]
         for container in pod.get(part, ())
         for name, limit in container.get("resources", {}).get("limits", {}).items()

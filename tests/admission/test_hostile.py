@@ -110,12 +110,13 @@ def test_nothing_hostile_changes_a_policy() -> None:
         )
         objects = policies(
             platform._replace(admission=checks),
-            cluster._replace(priority_classes=(PriorityClass(text, ""),)),
-            workspace,
-            (text or "x",),
+            cluster._replace(priority_classes=(PriorityClass(text, ""),), queues=()),
+            workspace._replace(queue=text or "x"),
         )
         for made in objects:
             assert dump(made).isascii()
+            for rule in made["spec"].get("validations", ()):
+                assert "\n" not in rule["message"]
         image = f"a.example/{text}/image"
         fine = changed(job(), "metadata/labels/kueue.x-k8s.io|queue-name", text or "x")
         fine = changed(fine, "metadata/labels/kueue.x-k8s.io|priority-class", text)

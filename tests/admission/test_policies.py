@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,7 @@ HEAD = "spec/rayClusterSpec/headGroupSpec/template/spec/"
 WORKERS = "spec/rayClusterSpec/workerGroupSpecs/1/"
 IMAGE = "containers/0/image"
 LIMITS = "containers/0/resources/limits/"
+GROUP, OF_WORKER = "spec/rayClusterSpec/workerGroupSpecs/0/", f"template/spec/{LIMITS}nvidia.com|gpu"
 QUEUES = "the label kueue.x-k8s.io/queue-name must name a queue of this workspace: jobqueue, overflow"
 PRIORITY = "the label kueue.x-k8s.io/priority-class must be one of this cluster (research, urgent)"
 CLASS = "the priorityClassName of a pod must be one of this cluster (research, urgent)"
@@ -183,6 +185,10 @@ FAULTS: list[tuple[dict[str, Any], str, Any, list[str]]] = [
         20,
         [gpus(88)],
     ),
+    # What counts less than none makes no room for something else.
+    (changed(ray(), WORKERS + "numOfHosts", -50), GROUP + "replicas", 9, [gpus(36)]),
+    (changed(ray(), WORKERS + OF_WORKER, "-50"), GROUP + "replicas", 9, [gpus(36)]),
+    (changed(ray(), HEAD + LIMITS + "amd.com|gpu", "-50"), GROUP + "replicas", 7, [gpus(36)]),
     (ray("RayCluster"), "spec/workerGroupSpecs/0/replicas", 7, [gpus(36)]),
     (pod(gpus=8), "spec/" + LIMITS + "nvidia.com|gpu", "33", [gpus(33)]),
 ]
@@ -347,6 +353,16 @@ def test_kubeconform_accepts_them() -> None:
     assert [result for result in results if not result.valid] == []
     broken = dump_all(made()).replace("failurePolicy", "failPolicy", 1)
     assert [result.valid for result in kubeconform(broken)].count(False) == 1
+
+
+def test_what_an_api_server_demands_beside_good_expressions() -> None:
+    for policy in (each for each in made() if each["kind"] == "ValidatingAdmissionPolicy"):
+        names = [variable["name"] for variable in policy["spec"]["variables"]]
+        assert all(re.fullmatch(r"[a-z][a-zA-Z]*", name) for name in names)
+        assert len(names) == len(set(names))
+        for rule in policy["spec"]["validations"]:
+            assert rule["message"] == rule["message"].strip() != ""
+            assert "\n" not in rule["message"]
 
 
 def test_names_are_names_however_long() -> None:
