@@ -164,6 +164,12 @@ _ALL = (
     Code("TAU326", "A link that leads out of the repository", "tau-compile"),
     Code("TAU327", "An overlay or template that is no file that can be read", "tau-compile"),
     Code("TAU328", "A namespace that Kueue does not manage", "Kueue"),
+    Code("TAU386", "Admission checks for a cluster that is too old", "Kubernetes"),
+    Code("TAU387", "Admission checks for a cluster of unknown version", "Kubernetes"),
+    Code("TAU388", "An admission check with nothing to compare with", "tau-compile"),
+    Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
+    Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
+    Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),

@@ -152,6 +152,10 @@ def _render(
         )
     if not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
+    if (resolved.platform.admission or resolved.workspace.admission) and not has_errors(said):
+        from tau_compile.rules.admission import judged
+
+        said += judged(objects.values(), resolved)
     if has_errors(said):
         return None
     return Compiled(intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload)

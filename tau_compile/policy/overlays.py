@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.diagnostics import Diagnostic, Related, error, has_errors
 from tau_compile.named import NamedTuple
 from tau_compile.policy import taugrid
 from tau_compile.policy.former import taken
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tau_compile.diagnostics import Span
+    from tau_compile.policy.admission import Admission
     from tau_compile.source.files import SourceFile
 
 KINDS = ("Platform", "Cluster", "Workspace", "Profile")
@@ -99,7 +100,11 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile], lenient: b
         tuple(d for d in documents if isinstance(d, Workspace)),
         tuple(d for d in documents if isinstance(d, Profile)),
     )
-    return Loaded(overlays, tuple(said))
+    if overlays.platform.admission or any(space.admission for space in overlays.workspaces):
+        from tau_compile.policy.admission import problems
+
+        said += problems(overlays)
+    return Loaded(None if has_errors(said) else overlays, tuple(said))
 
 
 def _filled(platform: Platform, built_in: Platform) -> Platform:
@@ -189,6 +194,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             ray.get("cpuImage", ""),
             ray.get("submissionMode", ""),
             defaults,
+            _admission(data, node),
         )
     if kind == "Workspace":
         return Workspace(
@@ -205,6 +211,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             tuple(data.get("formerly", ())),
             defaults,
             _span_at(node, "queue"),
+            _admission(data, node),
         )
     if kind == "Profile":
         return profile(data, name, node, span, defaults)
@@ -311,6 +318,14 @@ def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
             )
     said += default_limits(canonical.node)
     return canonical.node
+
+
+def _admission(data: dict[str, Any], node: Mapping) -> Admission | None:
+    if "admission" not in data:
+        return None
+    from tau_compile.policy.admission import read_admission
+
+    return read_admission(data, node)
 
 
 def _name_span(node: Mapping) -> Span:
