@@ -173,6 +173,12 @@ _ALL = (
     Code("TAU356", "A patch that deletes what is not there", "tau-compile"),
     Code("TAU357", "A patch that changes the size of a run", "tau-compile"),
     Code("TAU358", "A patch after which the API server would refuse the pod", "Kubernetes"),
+    Code("TAU386", "Admission checks for a cluster that is too old", "Kubernetes"),
+    Code("TAU387", "Admission checks for a cluster of unknown version", "Kubernetes"),
+    Code("TAU388", "An admission check with nothing to compare with", "tau-compile"),
+    Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
+    Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
+    Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),
