@@ -104,7 +104,7 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile], lenient: b
         from tau_compile.policy.admission import problems
 
         said += problems(overlays)
-    return Loaded(None if has_errors(said) else overlays, tuple(said))
+    return Loaded(None if has_errors(said) and not lenient else overlays, tuple(said))
 
 
 def _filled(platform: Platform, built_in: Platform) -> Platform:
