@@ -21,6 +21,7 @@ from tau_compile.workload.code import CodeBundle, entry_kind, python_only
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tau_compile.guard import Guard
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
     from tau_compile.source.files import SourceFile
@@ -32,7 +33,8 @@ class Repository:
     """What every workload of one compilation shares.
 
     ``overlay_files`` are the repository's own, ``packaged`` the default ones; ``templates`` are the repository's own by path
-    below ``templates/``; ``tree`` reads code by path from the repository root.
+    below ``templates/``; ``tree`` reads code by path from the repository root. ``as_of`` is today's date as the caller says
+    (``YYYY-MM-DD``), or empty: waivers apply through their own.
     """
 
     def __init__(
@@ -41,16 +43,34 @@ class Repository:
         packaged: Sequence[SourceFile],
         tree: Tree,
         templates: Mapping[str, str] | None = None,
+        as_of: str = "",
     ) -> None:
         self.overlay_files = overlay_files
         self.packaged = packaged
         self.tree = tree
         self.templates = templates or {}
+        self.as_of = as_of
 
     @cached_property
     def overlays(self) -> Loaded:
         """The overlays, read once."""
-        return load(self.overlay_files, self.packaged)
+        loaded = load(self.overlay_files, self.packaged)
+        if loaded.overlays is None or not loaded.overlays.guarded:
+            return loaded
+        from tau_compile.guard.overlays import check
+
+        said = (*loaded.diagnostics, *check(loaded.overlays, self.as_of))
+        return Loaded(None if has_errors(said) else loaded.overlays, said)
+
+    @cached_property
+    def guard(self) -> Guard | None:
+        """What is enforced and limited; None when no overlay does either."""
+        overlays = self.overlays.overlays
+        if overlays is None or not overlays.guarded:
+            return None
+        from tau_compile.guard import Guard
+
+        return Guard(overlays, self.as_of)
 
     @cached_property
     def renderer(self) -> Templates:
@@ -108,10 +128,14 @@ def compile_intent(
     overlays = repository.overlays.overlays
     if overlays is None:
         return None
-    resolved = resolve(intent.document, overlays, workspace_folder(intent.path), workspace, said)
+    guard = repository.guard
+    folder = workspace_folder(intent.path)
+    resolved = resolve(intent.document, overlays, folder, workspace, said, guard)
     if resolved is None:
         return None
     workload = build(resolved, said)
+    if guard is not None:
+        resolved = guard.judged(resolved, workload, said)
     said += credentials_in(resolved.merged.node)
     argv = _command(workload, intent.bundle, said)
     if has_errors(said):

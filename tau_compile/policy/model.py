@@ -11,6 +11,7 @@ from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
+    from tau_compile.policy.guards import Guards
     from tau_compile.source.nodes import Mapping
 
 
@@ -76,6 +77,7 @@ class Platform(NamedTuple):
     ray_cpu_image: str
     submission_mode: str
     defaults: Mapping | None
+    guards: Guards | None = None
 
 
 class Cluster(NamedTuple):
@@ -93,6 +95,7 @@ class Cluster(NamedTuple):
     priority_classes: tuple[PriorityClass, ...]
     topologies: tuple[Topology, ...]
     defaults: Mapping | None
+    guards: Guards | None = None
 
     def gpu_class(self, name: str) -> GpuClass | None:
         """The class called ``name``."""
@@ -115,6 +118,7 @@ class Workspace(NamedTuple):
     formerly: tuple[str, ...]
     defaults: Mapping | None
     queue_span: Span | None = None
+    guards: Guards | None = None
 
 
 class Profile(NamedTuple):
@@ -137,6 +141,7 @@ class Profile(NamedTuple):
     defaults: Mapping | None
     queue_span: Span | None = None
     priority_span: Span | None = None
+    guards: Guards | None = None
 
 
 class Overlays(NamedTuple):
@@ -146,3 +151,9 @@ class Overlays(NamedTuple):
     clusters: tuple[Cluster, ...]
     workspaces: tuple[Workspace, ...]
     profiles: tuple[Profile, ...]
+
+    @property
+    def guarded(self) -> bool:
+        """Whether any document enforces or limits something, or makes an exception."""
+        parts = ([self.platform], self.clusters, self.workspaces, self.profiles)
+        return any(one.guards is not None for part in parts for one in part)
