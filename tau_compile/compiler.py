@@ -50,6 +50,7 @@ class Repository:
         self.tree = tree
         self.templates = templates or {}
         self.as_of = as_of
+        self.launching = True  # else what a waiver let launch in its time is no error
 
     @cached_property
     def overlays(self) -> Loaded:
@@ -70,7 +71,7 @@ class Repository:
             return None
         from tau_compile.guard import Guard
 
-        return Guard(overlays, self.as_of)
+        return Guard(overlays, self.as_of, self.launching)
 
     @cached_property
     def renderer(self) -> Templates:

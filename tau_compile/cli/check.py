@@ -50,7 +50,8 @@ def command(root: str, base: str, pending: bool, as_of: str, format: str) -> Non
     """
     place, sources = opened(root, format, as_of)
     options = [*(["--repository", root] if root != "." else []), *(["--base", base] if base else [])]
-    options += ["--as-of", as_of] if as_of else []
+    if as_of and place.repository.guard is not None:
+        options += ["--as-of", as_of]
     mend = shlex.join(["tau-compile", "build", *options])
     if writer.pending(place.root):
         left = Effect("complete", "", "completes an interrupted build", "", {})

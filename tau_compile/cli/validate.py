@@ -40,6 +40,7 @@ def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> 
     for path in _files(paths, format):
         root = _root(path)
         inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format, as_of))
+        inputs.repository.launching = False
         count += 1
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.diagnostics import Diagnostic, Related
 from tau_compile.guard.fit import applicable, around, outranked, without
 from tau_compile.guard.values import Value, is_hidden, shown, values, wholes
 from tau_compile.guard.waivers import Waivers, label
@@ -18,6 +18,7 @@ from tau_compile.policy.profile import is_ray
 from tau_compile.policy.resolve import Settled, Waived
 from tau_compile.source.forms import without_implied
 from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.workload.view import View
 
 if TYPE_CHECKING:
     from tau_compile.guard.waivers import Document, Offer
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 class Guard:
     """Everything that is enforced and limited in one repository."""
 
-    def __init__(self, overlays: Overlays, as_of: str) -> None:
-        self._overlays, self._as_of = overlays, as_of
+    def __init__(self, overlays: Overlays, as_of: str, launching: bool = True) -> None:
+        self._overlays, self._as_of, self._launching = overlays, as_of, launching
 
     def above(self, cluster: Cluster, space: Workspace) -> list[Layer]:
         """What is enforced whatever the profile, lowest first. The Platform has the last word."""
@@ -96,7 +97,7 @@ class Guard:
         own = name.text if isinstance(name, Scalar) else ""
         full = f"{prefix.text}-{own}" if isinstance(prefix, Scalar) and prefix.text else own
         documents = (self._overlays.platform, cluster, space)
-        return Waivers(self._overlays, documents, full, space, self._as_of)
+        return Waivers(self._overlays, documents, full, space, self._as_of, self._launching)
 
 
 def _layers(chain: tuple[Document, ...]) -> list[tuple[Document, Layer]]:
@@ -127,21 +128,20 @@ def _contradiction(
     document: Mapping, other: Value, value: Value, owner: Document, waivers: Waivers, offer: Offer | None
 ) -> Diagnostic:
     alike = isinstance(value.node, Scalar) and value.path == other.path and not is_hidden(value)
-    if other.span == document.span:
-        what, cure = (
-            f"the file does not say {shown(other)}, but means it. That",
-            "say it as the platform does",
-        )
-    else:
-        what, cure = shown(other), "remove the line"
+    implied = other.span == document.span
+    call = View(document, []).call(other.path) if implied else other.written
+    what, cure = shown(other._replace(written=call)), "remove the line"
     if alike and isinstance(value.node, Scalar):
-        enforced = f"`{other.written}: {value.node.text}`"
-        cure = f"write {enforced}" + (", or remove the line" if other.span != document.span else "")
+        enforced = f"`{call}: {value.node.text}`"
+        cure = f"write {enforced}" + ("" if implied else ", or remove the line")
     else:
         enforced = "another value" if value.path == other.path else shown(value)
+    if implied:
+        what = f"{what}, which the file means without saying it,"
     advice, places = waivers.advice(offer)
-    return error(
+    return Diagnostic(
         "TAU330",
+        waivers.severity(offer),
         f"{what} contradicts {label(owner)}, which enforces {enforced}",
         other.span,
         f"{cure}{advice}",

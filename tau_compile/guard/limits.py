@@ -11,6 +11,7 @@ from tau_compile.guard.fields import TOTALS, kinds, matcher
 from tau_compile.guard.fit import SHARED
 from tau_compile.guard.values import Value, amount_of, shown, values
 from tau_compile.guard.waivers import label
+from tau_compile.runs.refusals import count
 from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.workload.quantity import parse
 
@@ -46,7 +47,7 @@ def judge(
                 if offer is not None and offer.applies:
                     waived.append(use(offer, value, limit.name, said))
                     continue
-                said.append(_complaint(limit, document, value, breach, waivers, resolved))
+                said.append(_complaint(limit, document, value, breach, waivers, resolved, workload))
     return waived
 
 
@@ -77,20 +78,28 @@ def matched(field: str, found: dict[str, Value], ray: bool) -> list[Value]:
 
 
 def _complaint(
-    limit: Limit, document: Document, value: Value, breach: Breach, waivers: Waivers, resolved: Resolved
+    limit: Limit,
+    document: Document,
+    value: Value,
+    breach: Breach,
+    waivers: Waivers,
+    resolved: Resolved,
+    workload: Workload,
 ) -> Diagnostic:
-    advice, places = waivers.advice(waivers.limit(document, limit.name))
+    offer = waivers.limit(document, limit.name)
+    advice, places = waivers.advice(offer)
     here = resolved.document.span
     missing = value.node is resolved.merged.node
-    what = f"{shown(value)} {breach.why}"
+    pods = f" in {count(workload.pods, 'pod')}" * (value.path in TOTALS)
+    what = f"{shown(value)}{pods} {breach.why}"
     message = f"{limit.message.rstrip('.')} ({what})" if limit.message else f"{what}, by limit `{limit.name}`"
-    theirs = value.span.file not in (here.file, resolved.document.span.file)
+    theirs = value.span.file != here.file
     if theirs:
         places = (*places, Related(here, "this workload has it from there"))
     cure = f"for the platform team: {breach.cure}; or give it another value in the workload" * theirs
     return Diagnostic(
         "TAU331",
-        "warning" if limit.warns else "error",
+        "warning" if limit.warns else waivers.severity(offer),
         message,
         here if missing else value.span,
         f"{cure or breach.cure}{advice}",
@@ -137,15 +146,20 @@ def _computed(path: str, text: str, span: Span) -> Value:
 
 def _totals(tree: Mapping, workload: Workload) -> Iterator[tuple[str, Value]]:
     """GPUs, CPUs and memory of all pods that run the program, and of the Ray head."""
-    deciding = [node for path in _DECIDING if (node := find(tree, path)) is not None]
-    span = deciding[0].span if deciding else tree.span
+
+    def place(*paths: str) -> Span:
+        """The first of these that the workload says itself, else the first that a layer says."""
+        nodes = [node for path in (*paths, *_DECIDING) if (node := find(tree, path)) is not None]
+        own = [node for node in nodes if node.span.file == tree.span.file]
+        return (own or nodes or [tree])[0].span
+
     for path, text in (("total.cpus", workload.size.cpu), ("total.memory", workload.size.memory)):
         amount = parse(text) * workload.pods
         if workload.kind == "rayjob":
             amount += parse(workload.head.cpu if path == "total.cpus" else workload.head.memory)
-        own = find(tree, f"compute.{'cpus' if path == 'total.cpus' else 'memory'}")
-        place = own.span if own is not None else span
-        yield path, Value(path, path, Scalar(place, amount.canonical(), True), True, amount.nanos)
+        span = place(f"compute.{'cpus' if path == 'total.cpus' else 'memory'}")
+        yield path, Value(path, path, Scalar(span, amount.canonical(), True), True, amount.nanos)
+    span = place()
     gpus = str(workload.pods * workload.gpu.number)
     yield (
         "total.gpus",

@@ -64,7 +64,7 @@ def _waiver(overlays: Overlays, document: Document, waiver: Waiver, as_of: str) 
             d for d in documents(overlays) if d.guards and one.text in [k.name for k in d.guards.limits]
         ]
         known = [k.name for d in documents(overlays) if d.guards for k in d.guards.limits]
-        yield from _lost(document, one, "limit", owners, known)
+        yield from _lost(document, one, "a limit", owners, known)
     enforced = {
         id(d): [value.path for value in wholes(d.guards.enforce)]
         for d in documents(overlays)
@@ -77,7 +77,7 @@ def _waiver(overlays: Overlays, document: Document, waiver: Waiver, as_of: str) 
             if any(covers((one.text,), path) for path in enforced.get(id(d), ()))
         ]
         known = [path for paths in enforced.values() for path in paths]
-        yield from _lost(document, one, "enforced value", owners, known)
+        yield from _lost(document, one, "an enforced value", owners, known)
     yield from _date(waiver, as_of)
 
 
@@ -109,9 +109,7 @@ def _lost(
     if not owners:
         close = nearest(one.text, known)
         cure = f"did you mean `{close}`?" if close else "remove it, or write the name that the overlays use"
-        yield error(
-            "TAU339", f"the waiver names a {what} `{one.text}`, and no overlay has it", one.span, cure
-        )
+        yield error("TAU339", f"the waiver names {what} `{one.text}`, and no overlay has it", one.span, cure)
     elif not any(reaches(document, owner) for owner in owners):
         owner = owners[0]
         yield error(

@@ -35,7 +35,7 @@ def _limit(limit: Limit) -> Iterator[Diagnostic]:
     field = limit.field.text
     kinds = matching(field)
     if not kinds:
-        message = f"limit `{limit.name}` is on a field `{field}`, which no tau.yaml has"
+        message = f"limit `{limit.name}` is on `{field}`, which is no field of a canonical tau.yaml"
         yield error("TAU334", message, limit.field.span, suggestion(field))
         return
     checks = (limit.minimum, limit.maximum, limit.one_of, limit.pattern, limit.required, limit.forbidden)

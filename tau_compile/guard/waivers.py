@@ -14,6 +14,7 @@ from tau_compile.policy.former import workspace_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tau_compile.diagnostics import Severity
     from tau_compile.policy.guards import Waiver
     from tau_compile.policy.model import Cluster, Overlays, Platform, Profile, Workspace
 
@@ -62,8 +63,9 @@ class Waivers:
         workload: str,
         space: Workspace,
         as_of: str,
+        launching: bool,
     ) -> None:
-        self._as_of = as_of
+        self._as_of, self._launching = as_of, launching
         self._found = list(self._meant(overlays, documents, workload, space))
 
     def _meant(
@@ -93,6 +95,11 @@ class Waivers:
         above, waiver = max(reaching, key=lambda item: item[1].expires.text)
         return Offer(waiver, above, bool(self._as_of) and self._as_of <= waiver.expires.text)
 
+    def severity(self, offer: Offer | None) -> Severity:
+        """How bad a breach is. Of one whose waiver is over, only who launches can tell whether it is a new one."""
+        over = offer is not None and bool(self._as_of) and not offer.applies
+        return "warning" if over and not self._launching else "error"
+
     def advice(self, offer: Offer | None) -> tuple[str, tuple[Related, ...]]:
         """What to say of a waiver that exists and does not apply."""
         if offer is None:
@@ -100,5 +107,5 @@ class Waivers:
         until = offer.waiver.expires.text
         place = (Related(offer.waiver.span, f"the waiver, until {until}"),)
         if self._as_of:
-            return f"; the waiver of {until} is over: ask the platform team to renew it", place
+            return f"; the waiver ended on {until}, and a new launch needs another one", place
         return f"; there is a waiver until {until}: pass today's date, `--as-of YYYY-MM-DD`, to use it", place
