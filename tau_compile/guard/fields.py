@@ -27,17 +27,32 @@ _ENGINES = ("job", "rayjob")
 
 
 @cache
+def _index() -> dict[tuple[str, ...], Known]:
+    prepared = store.prepared("tau.schema.json#/$defs/canonical")
+    return index(prepared.schema, prepared.document).here
+
+
+@cache
 def kinds() -> dict[str, str]:
     """Each canonical field: quantity, duration, integer, number, boolean, text, list or map."""
-    prepared = store.prepared("tau.schema.json#/$defs/canonical")
     duration = store.load("tau.schema.json")["$defs"]["duration"]
-    found = index(prepared.schema, prepared.document).here
+    found = _index()
     kept: dict[str, str] = {}
     for names, known in found.items():
         path = ".".join(names)
-        if known.usable and path not in _elsewhere():
+        if known.usable and path not in _elsewhere() and not path.startswith(tuple(f"{f}." for f in FREE)):
             kept[path] = _kind(path, known, duration)
     return kept
+
+
+@cache
+def words(path: str) -> tuple[str, ...]:
+    """The words that a field, or an item of it, can be; empty where any text can be."""
+    known = _index().get(tuple(path.split(".")))
+    if known is None:
+        return ()
+    listed = known.note("enum") or (known.note("items") or {}).get("enum") or ()
+    return tuple(word for word in listed if isinstance(word, str))
 
 
 def _kind(path: str, known: Known, duration: object) -> str:

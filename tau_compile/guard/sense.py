@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.guard.bounds import breaches
 from tau_compile.guard.expression import fault
-from tau_compile.guard.fields import ORDERED, TOTALS, matching, suggestion
+from tau_compile.guard.fields import ORDERED, TOTALS, matching, suggestion, words
 from tau_compile.guard.limits import matched
 from tau_compile.guard.values import amount_of, read_scalar, shown, values
 from tau_compile.guard.waivers import label
+from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +115,12 @@ def _range(limit: Limit, kinds: list[str]) -> Iterator[Diagnostic]:
 
 
 def _options(limit: Limit, field: str, kinds: list[str]) -> Iterator[Diagnostic]:
+    known = words(field)
     for option in limit.one_of or ():
+        if known and option.text not in known:
+            close = nearest(option.text, known)
+            cure = f"did you mean `{close}`?" if close else f"known: {', '.join(known)}"
+            yield _odd(option.span, f"`{field}` is never `{option.text}`", cure)
         if len(kinds) == 1 and read_scalar(field, kinds[0], option) is None:
             example = _EXAMPLES.get(kinds[0], "true or false" if kinds[0] == "boolean" else "a number")
             yield _odd(option.span, f"`{option.text}` is not what `{field}` holds", f"write {example}")
