@@ -79,7 +79,8 @@ def _record(
         waivers=[
             {"lifted": list(one.lifted), "reason": one.reason, "expires": one.expires}
             for one in resolved.waived
-        ],
+        ]
+        or (),
     )
 
 
