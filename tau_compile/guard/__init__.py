@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related
 from tau_compile.guard.fit import applicable, around, outranked, without
-from tau_compile.guard.values import Value, is_hidden, shown, values, wholes
+from tau_compile.guard.tree import Tree
+from tau_compile.guard.values import Value, is_hidden, shown, wholes
 from tau_compile.guard.waivers import Waivers, label
 from tau_compile.policy.fit import fitting
 from tau_compile.policy.merge import Layer, merge
@@ -32,6 +33,7 @@ class Guard:
 
     def __init__(self, overlays: Overlays, as_of: str, launching: bool = True) -> None:
         self._overlays, self._as_of, self._launching = overlays, as_of, launching
+        self._known: dict[tuple[int, bool], tuple[Mapping, list[Value]]] = {}
 
     def above(self, cluster: Cluster, space: Workspace) -> list[Layer]:
         """What is enforced whatever the profile, lowest first. The Platform has the last word."""
@@ -50,12 +52,12 @@ class Guard:
         locks = _layers(tuple(one for one in chain if one is not None))
         top = Layer("tau.yaml", document)
         ray = is_ray(merge([*below, top, *(layer for _, layer in locks)]).node)
-        waivers, own = self._waivers(document, place), values(document)
-        above, waived = [], []
+        waivers, own = self._waivers(document, place), Tree(document)
+        above, waived, locked = [], [], []
         for owner, layer in locks:
-            node = applicable(layer.node, ray)
+            node, enforced = self._enforced(layer.node, ray)
             lifted: list[str] = []
-            for value in wholes(node):
+            for value in enforced:
                 for other in around(value, own, ray):
                     if other.span == document.span and other.path == "compute.gpus":
                         continue  # nobody wrote it
@@ -65,8 +67,8 @@ class Guard:
                         waived.append(use(offer, other, value.path, said))
                     else:
                         said.append(_contradiction(document, other, value, owner, waivers, offer))
-            above.append(layer._replace(node=without(node, lifted) if lifted else node))
-        locked = [value for layer in above for value in wholes(layer.node)]
+            above.append(layer._replace(node=without(node, lifted)))
+            locked += [value for value in enforced if value.path not in lifted]
         if any(value.path == "compute.gpus" for value in locked):
             document = without_implied(document, "compute.gpus")
             top = Layer("tau.yaml", document)
@@ -77,6 +79,14 @@ class Guard:
         ]
         above = fitting(above, merge([*below, Layer("tau.yaml", ruled)]).node)
         return Settled(below, document, above, tuple(dict.fromkeys(waived)))
+
+    def _enforced(self, node: Mapping, ray: bool) -> tuple[Mapping, list[Value]]:
+        """What of an enforced layer applies to a Job or RayJob; found once for all of them."""
+        key = (id(node), ray)
+        if key not in self._known:
+            fit = applicable(node, ray)
+            self._known[key] = (fit, wholes(fit))
+        return self._known[key]
 
     def judged(self, resolved: Resolved, workload: Workload, said: list[Diagnostic]) -> Resolved:
         """Judge the limits; ``said`` gets the breaches, the result the waivers that were used."""

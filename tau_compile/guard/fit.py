@@ -11,6 +11,7 @@ from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from tau_compile.guard.tree import Tree
     from tau_compile.guard.values import Value
 
 _CLASSES = ("policy.workload_priority_class", "policy.pod_priority_class")
@@ -24,22 +25,24 @@ _CLEAR = "policy.clear_node_selector"
 SHARED = {f"compute.{f}": f"compute.worker_{f}" for f in ("cpus", "cpu_limit", "memory", "memory_limit")}
 
 
-def around(value: Value, own: dict[str, Value], ray: bool) -> list[Value]:
+def around(value: Value, own: Tree, ray: bool) -> list[Value]:
     """What of a user's document contradicts an enforced value, or would get around it."""
     found = []
     mine = own.get(value.path)
     if mine is not None and mine.same != value.same:
         found.append(mine)
-    shared = own.get(SHARED.get(value.path, "")) if ray else None
+    shared = own.get(SHARED[value.path]) if ray and value.path in SHARED else None
     if shared is not None and shared.same != value.same:
         found.append(shared)
     if value.path.startswith("execution.configs."):
         above = value.path.rpartition(".")[0]
         while above != "execution.configs":
-            if above in own and own[above].whole:
-                found.append(own[above])
+            mine = own.get(above)
+            if mine is not None and mine.whole:
+                found.append(mine)
             above = above.rpartition(".")[0]
-    return found + [own[path] for path in _rivals(value) if path in own and not _is_off(own[path])]
+    rivals = [own.get(path) for path in _rivals(value)]
+    return found + [rival for rival in rivals if rival is not None and not _is_off(rival)]
 
 
 def outranked(locked: Iterable[Value], node: Mapping, ray: bool) -> list[str]:

@@ -8,8 +8,8 @@ from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.guard.bounds import breaches
 from tau_compile.guard.expression import fault
 from tau_compile.guard.fields import ORDERED, TOTALS, matching, suggestion, words
-from tau_compile.guard.limits import matched
-from tau_compile.guard.values import amount_of, read_scalar, shown, values
+from tau_compile.guard.tree import Tree
+from tau_compile.guard.values import amount_of, read_scalar, shown
 from tau_compile.guard.waivers import label
 from tau_compile.suggest import nearest
 
@@ -131,7 +131,7 @@ def _own(document: Document, guards: Guards, limit: Limit) -> Iterator[Diagnosti
     for section, node in (("enforce", guards.enforce), ("defaults", document.defaults)):
         if node is None:
             continue
-        for value in matched(limit.field.text, values(node), False):
+        for value in Tree(node).matching(limit.field.text):
             for breach in breaches(limit, value):
                 yield Diagnostic(
                     "TAU337",

@@ -37,7 +37,7 @@ class Value(NamedTuple):
 def values(document: Mapping) -> dict[str, Value]:
     """Everything in a canonical tree, sections too, by path. Never raises for any tree."""
     data = read_as(document, store.prepared("tau.schema.json#/$defs/canonical").shape).data
-    return {value.path: value for value in _walk(document, data, "", None)}
+    return {value.path: value for value in below(document, data, "", None)}
 
 
 def wholes(document: Mapping) -> list[Value]:
@@ -45,7 +45,8 @@ def wholes(document: Mapping) -> list[Value]:
     return [value for value in values(document).values() if value.whole]
 
 
-def _walk(node: Node, data: Any, path: str, key: Key | None) -> Iterator[Value]:
+def below(node: Node, data: Any, path: str, key: Key | None) -> Iterator[Value]:
+    """The value at ``path`` and all inside it; ``data`` is the node as the schema reads it."""
     variable = path.startswith("runtime.env.")
     named = path in NAMED and isinstance(node, Sequence)
     open_map = isinstance(node, Mapping) and not variable
@@ -56,17 +57,17 @@ def _walk(node: Node, data: Any, path: str, key: Key | None) -> Iterator[Value]:
         for entry in node.entries:
             name = entry.key.name
             if not variable:
-                below = f"{path}.{name}" if path else name
-                yield from _walk(entry.value, data.get(name), below, entry.key)
+                inside = f"{path}.{name}" if path else name
+                yield from below(entry.value, data.get(name), inside, entry.key)
     elif named and isinstance(node, Sequence) and isinstance(data, list):
         for item, inner in zip(node.items, data, strict=True):
             called = item.get("name") if isinstance(item, Mapping) else None
-            below = f"{path}.{called.text if isinstance(called, Scalar) else ''}"
-            yield Value(below, below, item, path == "storage.mounts", normal(below, inner))
+            inside = f"{path}.{called.text if isinstance(called, Scalar) else ''}"
+            yield Value(inside, inside, item, path == "storage.mounts", normal(inside, inner))
             if isinstance(item, Mapping) and isinstance(inner, dict):
                 for entry in item.entries:
-                    yield from _walk(
-                        entry.value, inner.get(entry.key.name), f"{below}.{entry.key.name}", entry.key
+                    yield from below(
+                        entry.value, inner.get(entry.key.name), f"{inside}.{entry.key.name}", entry.key
                     )
 
 
