@@ -51,7 +51,7 @@ class Guard:
         chain = (profile, space, cluster, self._overlays.platform)
         locks = _layers(tuple(one for one in chain if one is not None))
         top = Layer("tau.yaml", document)
-        ray = is_ray(merge([*below, top, *(layer for _, layer in locks)]).node)
+        ray = _is_ray([*(layer for _, layer in reversed(locks)), top, *reversed(below)])
         waivers, own = self._waivers(document, place), Tree(document)
         above, waived, locked = [], [], []
         for owner, layer in locks:
@@ -77,7 +77,8 @@ class Guard:
             layer._replace(node=without(layer.node, outranked(locked, layer.node, ray)))
             for layer in fitting(below, ruled)
         ]
-        above = fitting(above, merge([*below, Layer("tau.yaml", ruled)]).node)
+        if any(layer.node.get(name) for layer in above for name in ("execution", "profiler")):
+            above = fitting(above, merge([*below, Layer("tau.yaml", ruled)]).node)
         return Settled(below, document, above, tuple(dict.fromkeys(waived)))
 
     def _enforced(self, node: Mapping, ray: bool) -> tuple[Mapping, list[Value]]:
@@ -116,6 +117,11 @@ def _layers(chain: tuple[Document, ...]) -> list[tuple[Document, Layer]]:
         for one in chain
         if one.guards is not None and one.guards.enforce is not None
     ]
+
+
+def _is_ray(layers: list[Layer]) -> bool:
+    """Whether layers, the highest first, make a RayJob."""
+    return is_ray(next((one.node for one in layers if find(one.node, "run.workload_kind")), layers[0].node))
 
 
 def use(offer: Offer, value: Value, lifted: str, said: list[Diagnostic]) -> Waived:
