@@ -35,10 +35,11 @@ def breaches(limit: Limit, value: Value) -> Iterator[Breach]:
     kind = kind_of(value.path)
     if kind in ORDERED and isinstance(value.same, int | float) and not isinstance(value.same, bool):
         yield from _range(limit, kind, value.same)
+    inner = "any" if kind == "any" else "text"
     if isinstance(value.node, Sequence):
         for item, same in zip(value.node.items, value.same, strict=True):
             if isinstance(item, Scalar):
-                yield from _text(limit, value.path, "text", item, same, "holds", len(value.node.items) > 1)
+                yield from _text(limit, value.path, inner, item, same, "holds", len(value.node.items) > 1)
     elif isinstance(value.node, Scalar):
         yield from _text(limit, value.path, kind, value.node, value.same, "is", False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.guard.fit import is_off, rivals
 from tau_compile.guard.values import Value, is_hidden, shown, wholes
 from tau_compile.guard.waivers import covers, kind_of, label
 from tau_compile.named import NamedTuple
@@ -107,15 +108,22 @@ def _always(overlays: Overlays, high: Document, low: Document) -> bool:
 def _pair(high: _Said, low: _Said) -> Iterator[Diagnostic]:
     for path, value in low.values.items():
         other = high.values.get(path)
-        if other is None or other.same == value.same or not _of_one_kind(path, value, other):
-            continue
-        yield error(
-            "TAU332",
-            f"{label(low.document)} enforces {shown(value)}, and {label(high.document)} {_other(other)}",
-            value.span,
-            "for the platform team: keep one of the two",
-            (Related(other.span, f"enforced by {label(high.document)}"),),
-        )
+        if other is not None and other.same != value.same and _of_one_kind(path, value, other):
+            yield _conflict(high, low, other, value)
+        for rival in rivals(value):  # the same decision by another field
+            other = high.values.get(rival)
+            if other is not None and path not in high.values and not (is_off(other) or is_off(value)):
+                yield _conflict(high, low, other, value)
+
+
+def _conflict(high: _Said, low: _Said, other: Value, value: Value) -> Diagnostic:
+    return error(
+        "TAU332",
+        f"{label(low.document)} enforces {shown(value)}, and {label(high.document)} {_other(other)}",
+        value.span,
+        "for the platform team: keep one of the two",
+        (Related(other.span, f"enforced by {label(high.document)}"),),
+    )
 
 
 def _idle(high: _Said, owner: Document, own: list[Value], waived: tuple[str, ...]) -> Iterator[Diagnostic]:

@@ -41,8 +41,8 @@ def around(value: Value, own: Tree, ray: bool) -> list[Value]:
             if mine is not None and mine.whole:
                 found.append(mine)
             above = above.rpartition(".")[0]
-    rivals = [own.get(path) for path in _rivals(value)]
-    return found + [rival for rival in rivals if rival is not None and not _is_off(rival)]
+    others = [own.get(path) for path in rivals(value)]
+    return found + [rival for rival in others if rival is not None and not is_off(rival)]
 
 
 def outranked(locked: Iterable[Value], node: Mapping, ray: bool) -> list[str]:
@@ -51,17 +51,19 @@ def outranked(locked: Iterable[Value], node: Mapping, ray: bool) -> list[str]:
     locked = list(locked)
     enforced = {value.path for value in locked}
     for value in locked:
-        paths |= dict.fromkeys(_rivals(value))
+        paths |= dict.fromkeys(rivals(value))
         if ray and value.path in SHARED:
             paths[SHARED[value.path]] = None
     return [path for path in paths if path not in enforced and find(node, path) is not None]
 
 
-def _rivals(value: Value) -> tuple[str, ...]:
+def rivals(value: Value) -> tuple[str, ...]:
+    """Other fields that would decide in the place of an enforced one."""
     return (_CLEAR,) if value.path.startswith("policy.node_selector.") else _RIVALS.get(value.path, ())
 
 
-def _is_off(value: Value) -> bool:
+def is_off(value: Value) -> bool:
+    """Whether it says `false`, and so decides nothing."""
     return isinstance(value.node, Scalar) and value.node.text.lower() == "false"
 
 

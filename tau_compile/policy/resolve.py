@@ -117,7 +117,8 @@ def resolve(
     if profile is not None:
         document = without_implied(document, "compute.gpus")  # the profile says how many
         top = Layer("tau.yaml", document)
-        fixed = Layer(f"profile `{profile.name}`", profile_layer(profile, document))
+        ruled = merge([top, *above]).node if above else document
+        fixed = Layer(f"profile `{profile.name}`", profile_layer(profile, ruled))
         if profile.defaults is not None:
             below[-1] = fixed._replace(node=merge([below[-1], fixed]).node)
         else:

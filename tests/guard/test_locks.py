@@ -212,3 +212,20 @@ def test_image_is_a_name() -> None:
     assert ids(GPU, [layer]) == []
     assert ids(DIRECT + f"engine: job\nimage: {IMAGE}\ncompute: {{gpus: 1}}\n", [layer]) == []
     assert ids(DIRECT + "engine: job\nimage: other:1\ncompute: {gpus: 1}\n", [layer]) == ["TAU330"]
+
+
+def test_layers_that_decide_one_thing_by_two_fields_are_in_conflict() -> None:
+    layers = [
+        platform(enforce="{policy: {priority_tier: default}}"),
+        cluster(
+            "c", enforce="{policy: {workload_priority_class: urgent}}", priorityClasses="[{name: urgent}]"
+        ),
+    ]
+    assert [d.id for d in repository(layers).overlays.diagnostics] == ["TAU332"]
+
+
+def test_an_enforced_kind_counts_for_a_profile_too() -> None:
+    layers = [platform(enforce="{run: {workload_kind: rayjob}}"), profile("p", workerCount="2")]
+    text = f"schema_version: 1\nname: train\nrun: {{entrypoint: train.py}}\nruntime: {{image: '{RAY}'}}\n"
+    made = workload(accepted(text, layers))
+    assert made["spec"]["rayClusterSpec"]["workerGroupSpecs"][0]["replicas"] == 2

@@ -63,6 +63,7 @@ def test_the_way_from_a_file_to_its_manifests(command: str, file: Path) -> None:
     assert not {name for name in found if name in NEVER or name.partition(".")[0] in NEVER}
     assert "tau_compile.printers" not in found  # there is nothing to say
     assert "tau_compile.schema.report" not in found
+    assert not {name for name in found if "guard" in name}  # nothing is enforced or limited
 
 
 def test_help_loads_no_command(tmp_path: Path) -> None:
