@@ -35,7 +35,7 @@ def documents(overlays: Overlays) -> tuple[Document, ...]:
 
 def conflicts(overlays: Overlays) -> Iterator[Diagnostic]:
     """Every pair of layers that can meet in one workload."""
-    enforced = [_Said(d, _enforced(d)) for d in documents(overlays)]
+    enforced = [_Said(d, found) for d in documents(overlays) if (found := _enforced(d))]
     for place, low in enumerate(enforced):
         for high in enforced[:place]:
             if _meet(overlays, high.document, low.document):
@@ -43,12 +43,12 @@ def conflicts(overlays: Overlays) -> Iterator[Diagnostic]:
     waived = tuple(
         path.text for d in documents(overlays) if d.guards for w in d.guards.waivers for path in w.enforce
     )
-    for low in enforced:
-        if low.document.defaults is not None:
-            own = wholes(low.document.defaults)
-            for high in enforced:
-                if _always(overlays, high.document, low.document):
-                    yield from _idle(high, low.document, own, waived)
+    for owner in documents(overlays):
+        above = [high for high in enforced if _always(overlays, high.document, owner)]
+        if owner.defaults is not None and above:
+            own = wholes(owner.defaults)
+            for high in above:
+                yield from _idle(high, owner, own, waived)
 
 
 def _enforced(document: Document) -> dict[str, Value]:
@@ -76,10 +76,8 @@ def _meet(overlays: Overlays, high: Document, low: Document) -> bool:
         return False
     if kinds[0] == "Platform":
         return True
-    spaces = [
-        space for space in overlays.workspaces if _has(overlays, space, high) and _has(overlays, space, low)
-    ]
-    return bool(spaces)
+    spaces = [one for one in (high, low) if kind_of(one) == "Workspace"] or overlays.workspaces
+    return any(_has(overlays, space, high) and _has(overlays, space, low) for space in spaces)  # type: ignore[arg-type]
 
 
 def _has(overlays: Overlays, space: Workspace, document: Document) -> bool:

@@ -29,9 +29,8 @@ def check(overlays: Overlays, as_of: str) -> list[Diagnostic]:
             said += senseless(document, document.guards)
             said += _twice(document.guards)
     said += conflicts(overlays)
-    for document in documents(overlays):
-        for waiver in document.guards.waivers if document.guards else ():
-            said += _waiver(overlays, document, waiver, as_of)
+    if any(document.guards and document.guards.waivers for document in documents(overlays)):
+        said += waivers(overlays, as_of)
     return list(dict.fromkeys(said))
 
 
@@ -50,35 +49,31 @@ def _twice(guards: Guards) -> Iterator[Diagnostic]:
         first.setdefault(limit.name, limit)
 
 
-def _waiver(overlays: Overlays, document: Document, waiver: Waiver, as_of: str) -> Iterator[Diagnostic]:
-    if not (waiver.limits or waiver.enforce):
-        yield error(
-            "TAU339",
-            "the waiver lifts nothing",
-            waiver.span,
-            "name what it lifts: `limits: [NAME]`, or `enforce: [PATH]`",
-        )
-    yield from _workspace(overlays, document, waiver)
-    for one in waiver.limits:
-        owners = [
-            d for d in documents(overlays) if d.guards and one.text in [k.name for k in d.guards.limits]
-        ]
-        known = [k.name for d in documents(overlays) if d.guards for k in d.guards.limits]
-        yield from _lost(document, one, "a limit", owners, known)
-    enforced = {
-        id(d): [value.path for value in wholes(d.guards.enforce)]
-        for d in documents(overlays)
-        if d.guards and d.guards.enforce
-    }
-    for one in waiver.enforce:
-        owners = [
-            d
-            for d in documents(overlays)
-            if any(covers((one.text,), path) for path in enforced.get(id(d), ()))
-        ]
-        known = [path for paths in enforced.values() for path in paths]
-        yield from _lost(document, one, "an enforced value", owners, known)
-    yield from _date(waiver, as_of)
+def waivers(overlays: Overlays, as_of: str) -> Iterator[Diagnostic]:
+    """Everything that is wrong with the waivers of all documents."""
+    limits: dict[str, list[Document]] = {}
+    enforced: dict[str, list[Document]] = {}
+    for document in documents(overlays):
+        for limit in document.guards.limits if document.guards else ():
+            limits.setdefault(limit.name, []).append(document)
+        for value in wholes(document.guards.enforce) if document.guards and document.guards.enforce else ():
+            enforced.setdefault(value.path, []).append(document)
+    for document in documents(overlays):
+        for waiver in document.guards.waivers if document.guards else ():
+            if not (waiver.limits or waiver.enforce):
+                yield error(
+                    "TAU339",
+                    "the waiver lifts nothing",
+                    waiver.span,
+                    "name what it lifts: `limits: [NAME]`, or `enforce: [PATH]`",
+                )
+            yield from _workspace(overlays, document, waiver)
+            for one in waiver.limits:
+                yield from _lost(document, one, "a limit", limits.get(one.text, []), limits)
+            for one in waiver.enforce:
+                owners = [d for path, found in enforced.items() if covers((one.text,), path) for d in found]
+                yield from _lost(document, one, "an enforced value", owners, enforced)
+            yield from _date(waiver, as_of)
 
 
 def _workspace(overlays: Overlays, document: Document, waiver: Waiver) -> Iterator[Diagnostic]:

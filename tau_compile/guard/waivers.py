@@ -71,11 +71,12 @@ class Waivers:
     def _meant(
         self, overlays: Overlays, documents: tuple[Document, ...], workload: str, space: Workspace
     ) -> Iterator[tuple[Document, Waiver]]:
-        names = workspace_names(overlays)
         for document in documents:
             for waiver in document.guards.waivers if document.guards else ():
-                asked = names.get(waiver.workspace.text) if waiver.workspace else space
-                if waiver.workload == workload and asked is space:
+                if waiver.workload != workload:
+                    continue
+                asked = workspace_names(overlays).get(waiver.workspace.text) if waiver.workspace else space
+                if asked is space:
                     yield document, waiver
 
     def limit(self, document: Document, name: str) -> Offer | None:
