@@ -35,33 +35,42 @@ def documents(overlays: Overlays) -> tuple[Document, ...]:
 
 def conflicts(overlays: Overlays) -> Iterator[Diagnostic]:
     """Every pair of layers that can meet in one workload."""
-    enforced = [_Said(d, found) for d in documents(overlays) if (found := _enforced(d))]
-    for place, low in enumerate(enforced):
-        for high in enforced[:place]:
-            if _meet(overlays, high.document, low.document):
+    said = {id(d): _Said(d, found) for d in documents(overlays) if (found := _enforced(d))}
+    for low in said.values():
+        yield from _pair(
+            _Said(low.document, _fixed(low.document)), _Said(low.document, _locked(low.document))
+        )
+        for document in _above(overlays, low.document):
+            high = said.get(id(document))
+            if high is not None:
                 yield from _pair(high, low)
     waived = tuple(
         path.text for d in documents(overlays) if d.guards for w in d.guards.waivers for path in w.enforce
     )
     for owner in documents(overlays):
-        above = [high for high in enforced if _always(overlays, high.document, owner)]
-        if owner.defaults is not None and above:
-            own = wholes(owner.defaults)
+        if owner.defaults is not None:
+            sure = [d for d in (*_above(overlays, owner), owner) if _always(overlays, d, owner)]
+            above = [said[id(document)] for document in sure if id(document) in said]
+            own = wholes(owner.defaults) if above else []
             for high in above:
                 yield from _idle(high, owner, own, waived)
 
 
 def _enforced(document: Document) -> dict[str, Value]:
-    guards = document.guards
-    found: dict[str, Value] = {}
-    if kind_of(document) == "Profile":
-        for kind in ("job", "rayjob"):
-            for value in wholes(fixed_layer(document, _of_kind(kind, document.span))):  # type: ignore[arg-type]
-                if value.path != "policy.queue":
-                    found[value.path] = value
-    if guards is not None and guards.enforce is not None:
-        found |= {value.path: value for value in wholes(guards.enforce)}
-    return found
+    return _fixed(document) | _locked(document)
+
+
+def _locked(document: Document) -> dict[str, Value]:
+    enforce = document.guards.enforce if document.guards else None
+    return {value.path: value for value in wholes(enforce)} if enforce is not None else {}
+
+
+def _fixed(document: Document) -> dict[str, Value]:
+    """What a profile fixes by its own keys; its queue is judged elsewhere."""
+    if kind_of(document) != "Profile":
+        return {}
+    layers = [fixed_layer(document, _of_kind(kind, document.span)) for kind in ("job", "rayjob")]  # type: ignore[arg-type]
+    return {value.path: value for layer in layers for value in wholes(layer) if value.path != "policy.queue"}
 
 
 def _of_kind(kind: str, span: Span) -> Mapping:
@@ -69,23 +78,22 @@ def _of_kind(kind: str, span: Span) -> Mapping:
     return Mapping(span, (Entry(Key("run", span), section),))
 
 
-def _meet(overlays: Overlays, high: Document, low: Document) -> bool:
-    """Whether a workload may have both layers. The kinds differ, or it is one document with another."""
-    kinds = (kind_of(high), kind_of(low))
-    if kinds[0] == kinds[1]:
-        return False
-    if kinds[0] == "Platform":
-        return True
-    spaces = [one for one in (high, low) if kind_of(one) == "Workspace"] or overlays.workspaces
-    return any(_has(overlays, space, high) and _has(overlays, space, low) for space in spaces)  # type: ignore[arg-type]
+def _above(overlays: Overlays, low: Document) -> list[Document]:
+    """The documents of more authority with which a workload of the layer ``low`` may have to do."""
+    kind = kind_of(low)
+    found: list[Document] = [] if kind == "Platform" else [overlays.platform]
+    if kind == "Workspace":
+        cluster = _cluster(overlays, low)  # type: ignore[arg-type]
+        found += [cluster] if cluster else []
+    elif kind == "Profile":
+        spaces = [space for space in overlays.workspaces if _has(space, low)]
+        clusters = {id(cluster): cluster for space in spaces if (cluster := _cluster(overlays, space))}
+        found += [*clusters.values(), *spaces]
+    return found
 
 
-def _has(overlays: Overlays, space: Workspace, document: Document) -> bool:
-    """Whether a workload of the workspace may have the layer."""
-    if kind_of(document) == "Workspace":
-        return document is space
-    if kind_of(document) == "Cluster":
-        return document is _cluster(overlays, space)
+def _has(space: Workspace, document: Document) -> bool:
+    """Whether a workload of the workspace may have the profile."""
     profile: Profile = document  # type: ignore[assignment]
     return not profile.namespaces or space.namespace in profile.namespaces
 

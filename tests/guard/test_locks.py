@@ -229,3 +229,21 @@ def test_an_enforced_kind_counts_for_a_profile_too() -> None:
     text = f"schema_version: 1\nname: train\nrun: {{entrypoint: train.py}}\nruntime: {{image: '{RAY}'}}\n"
     made = workload(accepted(text, layers))
     assert made["spec"]["rayClusterSpec"]["workerGroupSpecs"][0]["replicas"] == 2
+
+
+def test_a_profile_does_not_enforce_what_its_own_numbers_deny() -> None:
+    layers = [profile("p", gpusPerWorker="2", enforce="{compute: {gpus: 4}}")]
+    (said,) = repository(layers).overlays.diagnostics
+    assert (said.id, said.related[0].span.line) == ("TAU332", 3)
+    assert (
+        repository([profile("p", gpusPerWorker="2", enforce="{compute: {gpus: 2}}")]).overlays.diagnostics
+        == ()
+    )
+
+
+def test_profiles_of_other_workspaces_are_no_conflict() -> None:
+    layers = [
+        workspace("v", enforce="{resilience: {max_retries: 1}}"),
+        profile("p", enforce="{resilience: {max_retries: 2}}", applicability="{namespaces: [other]}"),
+    ]
+    assert repository(layers).overlays.diagnostics == ()
