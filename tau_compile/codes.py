@@ -45,6 +45,7 @@ _ALL = (
     Code("TAU124", "A bad header of a block of text", "YAML"),
     Code("TAU125", "Lines that are not aligned", "YAML"),
     Code("TAU126", "Unexpected text after a value", "YAML"),
+    Code("TAU127", "A merge conflict", "YAML"),
     Code("TAU129", "Any other YAML syntax error", "YAML"),
     Code(
         "TAU140",
@@ -179,6 +180,12 @@ _ALL = (
     Code("TAU343", "A waiver that was used", "tau-compile"),
     Code("TAU344", "A waiver beyond its reach", "tau-compile"),
     Code("TAU345", "A day that is not in the calendar", "tau-compile"),
+    Code("TAU386", "Admission checks for a cluster that is too old", "Kubernetes"),
+    Code("TAU387", "Admission checks for a cluster of unknown version", "Kubernetes"),
+    Code("TAU388", "An admission check with nothing to compare with", "tau-compile"),
+    Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
+    Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
+    Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),
@@ -256,6 +263,8 @@ _ALL = (
     Code("TAU741", "Manifests of a run that has no record", "GitOps"),
     Code("TAU742", "Manifests of a run that is over", "GitOps"),
     Code("TAU743", "A former workspace name that is taken", "GitOps"),
+    Code("TAU744", "A link in the place of a folder of runs", "GitOps"),
+    Code("TAU745", "A run record that would be too large", "GitOps"),
     # --- 8xx security
     Code("TAU801", "A literal that has the shape of a credential", "tau-compile"),
     Code("TAU802", "A literal under a name that promises a credential", "tau-compile"),
