@@ -114,3 +114,14 @@ def test_the_command_that_mends_names_the_day(waived: Repo) -> None:
     waived.edit(ASR, "4h", "5h")
     answer = waived.check("--as-of", "2027-03-01", exit=3)
     assert answer["mend"] == "tau-compile build --as-of 2027-03-01"
+
+
+def test_explain_knows_the_waivers_of_a_run(waived: Repo) -> None:
+    """What a waiver let launch is explained with it, whatever day it is."""
+    run = waived.run_of("asr")
+    outcome = waived.tau(
+        "explain", run, "Job:spec.template.spec.containers[0].resources.limits.nvidia.com/gpu"
+    )
+    assert f"{ASR}:6:17" in outcome.stdout
+    assert "TAU331" in waived.tau("explain", ASR, "compute.gpus", exit=1).stderr
+    assert waived.tau("explain", ASR, "compute.gpus", "--as-of", "2027-03-31").stderr.count("error") == 0
