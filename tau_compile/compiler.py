@@ -21,6 +21,7 @@ from tau_compile.workload.code import CodeBundle, entry_kind, python_only
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tau_compile.guard import Guard
     from tau_compile.policy.patching import Touch
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
@@ -33,7 +34,8 @@ class Repository:
     """What every workload of one compilation shares.
 
     ``overlay_files`` are the repository's own, ``packaged`` the default ones; ``templates`` are the repository's own by path
-    below ``templates/``; ``tree`` reads code by path from the repository root.
+    below ``templates/``; ``tree`` reads code by path from the repository root. ``as_of`` is today's date as the caller says
+    (``YYYY-MM-DD``), or empty: waivers apply through their own.
     """
 
     def __init__(
@@ -42,23 +44,42 @@ class Repository:
         packaged: Sequence[SourceFile],
         tree: Tree,
         templates: Mapping[str, str] | None = None,
+        as_of: str = "",
     ) -> None:
         self.overlay_files = overlay_files
         self.packaged = packaged
         self.tree = tree
         self.templates = templates or {}
+        self.as_of = as_of
+        self.launching = True  # else what a waiver let launch in its time is no error
 
     @cached_property
     def overlays(self) -> Loaded:
         """The overlays, read once."""
         loaded = load(self.overlay_files, self.packaged)
-        if loaded.overlays is not None and loaded.overlays.patches:
+        found = loaded.overlays
+        if found is None:
+            return loaded
+        said = list(loaded.diagnostics)
+        if found.patches:
             from tau_compile.rules.patch_credentials import credentials_in_patches
 
-            found = credentials_in_patches(loaded.overlays.patches)
-            if found:
-                return Loaded(None, (*loaded.diagnostics, *found))
-        return loaded
+            said += credentials_in_patches(found.patches)
+        if found.guarded:
+            from tau_compile.guard.overlays import check
+
+            said += check(found, self.as_of)
+        return Loaded(None if has_errors(said) else found, tuple(said))
+
+    @cached_property
+    def guard(self) -> Guard | None:
+        """What is enforced and limited; None when no overlay does either."""
+        overlays = self.overlays.overlays
+        if overlays is None or not overlays.guarded:
+            return None
+        from tau_compile.guard import Guard
+
+        return Guard(overlays, self.as_of, self.launching)
 
     @cached_property
     def renderer(self) -> Templates:
@@ -124,10 +145,14 @@ def compile_intent(
     overlays = repository.overlays.overlays
     if overlays is None:
         return None
-    resolved = resolve(intent.document, overlays, workspace_folder(intent.path), workspace, said)
+    guard = repository.guard
+    folder = workspace_folder(intent.path)
+    resolved = resolve(intent.document, overlays, folder, workspace, said, guard)
     if resolved is None:
         return None
     workload = build(resolved, said)
+    if guard is not None:
+        resolved = guard.judged(resolved, workload, said)
     said += credentials_in(resolved.merged.node)
     argv = _command(workload, intent.bundle, said)
     if has_errors(said) and not lenient:

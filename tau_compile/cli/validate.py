@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tau_compile.cli.inputs import FORMAT, Inputs, show
+from tau_compile.cli.inputs import AS_OF, FORMAT, Inputs, show
 
 if TYPE_CHECKING:
     from tau_compile.compiler import Compiled
@@ -26,8 +26,9 @@ EVERY = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 @click.option(
     "--workspace", "-w", default="", metavar="NAME", help="The workspace, when a file does not say."
 )
+@AS_OF
 @FORMAT
-def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
+def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> None:
     """Do everything but write: read, resolve policy, render and check, and say all that is wrong.
 
     A PATH is a tau.yaml, an overlay, or a folder; without one, the overlays and the files that the project file includes.
@@ -41,7 +42,8 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     count = 0
     for path in _files(paths, format):
         root = _root(path)
-        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format))
+        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format, as_of))
+        inputs.repository.launching = False
         count += 1
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)

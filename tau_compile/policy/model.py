@@ -12,6 +12,7 @@ from tau_compile.named import NamedTuple
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
     from tau_compile.policy.admission import Admission
+    from tau_compile.policy.guards import Guards
     from tau_compile.policy.patches import Patch
     from tau_compile.source.nodes import Mapping
 
@@ -80,6 +81,7 @@ class Platform(NamedTuple):
     defaults: Mapping | None
     admission: Admission | None = None
     patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
 
 class Cluster(NamedTuple):
@@ -98,6 +100,7 @@ class Cluster(NamedTuple):
     topologies: tuple[Topology, ...]
     defaults: Mapping | None
     patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
     def gpu_class(self, name: str) -> GpuClass | None:
         """The class called ``name``."""
@@ -122,6 +125,7 @@ class Workspace(NamedTuple):
     queue_span: Span | None = None
     admission: Admission | None = None
     patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
 
 class Profile(NamedTuple):
@@ -145,6 +149,7 @@ class Profile(NamedTuple):
     queue_span: Span | None = None
     priority_span: Span | None = None
     patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
 
 class Overlays(NamedTuple):
@@ -161,3 +166,9 @@ class Overlays(NamedTuple):
         above = [c.patches for c in self.clusters] + [w.patches for w in self.workspaces]
         above += [p.patches for p in self.profiles]
         return self.platform.patches + tuple(patch for patches in above for patch in patches)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether any document enforces or limits something, or makes an exception."""
+        parts = ([self.platform], self.clusters, self.workspaces, self.profiles)
+        return any(one.guards is not None for part in parts for one in part)

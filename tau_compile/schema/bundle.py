@@ -7,15 +7,18 @@ from typing import Any
 
 from tau_compile.schema import store
 
-_NEIGHBOUR = "tau.schema.json#/$defs/"
+_NEIGHBOURS = ("platform.schema.json", "tau.schema.json")
 
 
 def bundled(name: str) -> str:
     """The JSON text of ``schemas/<name>.schema.json`` with the definitions it refers to."""
-    schema = json.loads(json.dumps(store.load(f"{name}.schema.json")))
-    if name != "tau":
-        shared = store.load("tau.schema.json")["$defs"]
-        wanted = _references(schema, _NEIGHBOUR)
+    file = f"{name}.schema.json"
+    schema = json.loads(json.dumps(store.load(file)))
+    for neighbour in _NEIGHBOURS:  # what is taken from the first may refer to the second
+        if neighbour == file:
+            continue
+        shared = store.load(neighbour)["$defs"]
+        wanted = _references(schema, f"{neighbour}#/$defs/")
         taken: dict[str, Any] = {}
         while wanted - taken.keys():
             for key in sorted(wanted - taken.keys()):
@@ -23,7 +26,9 @@ def bundled(name: str) -> str:
                 wanted |= _references(shared[key], "#/$defs/")
         schema.setdefault("$defs", {}).update(taken)
     text = json.dumps(schema, ensure_ascii=False, indent=2)
-    return text.replace(f'"{_NEIGHBOUR}', '"#/$defs/') + "\n"
+    for neighbour in _NEIGHBOURS:
+        text = text.replace(f'"{neighbour}#/', '"#/')
+    return text + "\n"
 
 
 def _references(node: Any, prefix: str) -> set[str]:

@@ -76,6 +76,7 @@ def test_the_way_from_a_file_to_its_manifests(command: str, file: Path) -> None:
     assert "tau_compile.printers" not in found  # there is nothing to say
     assert "tau_compile.schema.report" not in found
     assert not [name for name in found if "patch" in name or name in PATCHES]
+    assert not {name for name in found if "guard" in name}  # nothing is enforced or limited
 
 
 def test_patches_load_what_merges_them(file: Path) -> None:
