@@ -14,7 +14,7 @@ _COLOURS = {"error": "31", "warning": "33", "info": "36"}
 _WIDTH = 160  # characters of a source line that are shown
 _BEFORE = 40  # of them before the place, where the line is longer
 _LINE_END = re.compile("\r\n|\r|\n")
-_SECRETS = "TAU80"  # ids of diagnostics whose line holds what must not be shown again
+_SECRETS = ("TAU398", "TAU80")  # ids of diagnostics whose line holds what must not be shown again
 # What JSON leaves as it is and could drive a terminal or reorder what it shows, and halves of characters.
 _UNSAFE = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]"
