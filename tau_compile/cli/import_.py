@@ -194,7 +194,7 @@ def _write(made: Made, folder: str, force: bool) -> None:
 
     contents = {path: text if isinstance(text, bytes) else text.encode() for path, text in made.files}
     try:
-        there = write(folder, contents, force)
+        there = write(folder, contents, force, made.programs)
     except OSError as problem:
         raise click.ClickException(
             f"{problem.filename or folder} cannot be written: {reason(problem)}"

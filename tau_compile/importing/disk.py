@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 
 
-def write(folder: str, contents: dict[str, bytes], force: bool) -> list[str]:
-    """Write the files below ``folder``; those that were there already, and then nothing is written. Raises OSError."""
+def write(folder: str, contents: dict[str, bytes], force: bool, programs: Collection[str] = ()) -> list[str]:
+    """Write the files below ``folder``; those that were there already, and then nothing is written. Raises OSError.
+
+    ``programs`` are the paths of files that may be executed.
+    """
     paths = {path: os.path.join(folder, *path.split("/")) for path in contents}
     for path, full in paths.items():
         _assert_inside(folder, path, full)
@@ -20,10 +27,11 @@ def write(folder: str, contents: dict[str, bytes], force: bool) -> list[str]:
     try:
         for path, full in paths.items():
             os.makedirs(os.path.dirname(full), exist_ok=True)
+            mode = 0o777 if path in programs else 0o666
             if path in there:
-                _replace(full, contents[path])
+                _replace(full, contents[path], mode)
             else:
-                _create(full, contents[path])
+                _create(full, contents[path], mode)
                 made.append(full)
     except FileExistsError as problem:
         _remove(made)
@@ -34,18 +42,18 @@ def write(folder: str, contents: dict[str, bytes], force: bool) -> list[str]:
     return []
 
 
-def _create(path: str, content: bytes) -> None:
-    number = os.open(path, _NEW, 0o666)
+def _create(path: str, content: bytes, mode: int) -> None:
+    number = os.open(path, _NEW, mode)
     with open(number, "wb") as file:
         file.write(content)
 
 
-def _replace(path: str, content: bytes) -> None:
+def _replace(path: str, content: bytes, mode: int) -> None:
     """Put a new file in the place of an old one, or of a link: what a link leads to stays."""
     new = f"{path}.tau-import"
     with suppress(FileNotFoundError):
         os.unlink(new)
-    _create(new, content)
+    _create(new, content, mode)
     os.replace(new, path)
 
 

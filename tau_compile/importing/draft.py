@@ -191,6 +191,7 @@ class Draft:
         self.secrets: dict[Any, Any] = {}
         self.mounts: list[dict[str, Any]] = []
         self.files: dict[str, str | bytes] = {}
+        self.programs: set[str] = set()
 
     def put(self, path: str, value: Any) -> None:
         """Set a field; None and empty values say nothing."""

@@ -47,6 +47,7 @@ def import_job(files: Iterable[tuple[str, bytes]], clusters: tuple[Cluster, ...]
     code = _config_maps(kept)
     written: dict[str, str | bytes] = {}
     used: set[str] = set()
+    programs: set[str] = set()
     for item in jobs:
         draft = Draft(item, Ledger(item, said, WHYS[item.kind]), clusters, code)
         document = _convert(draft, said)
@@ -60,8 +61,9 @@ def import_job(files: Iterable[tuple[str, bytes]], clusters: tuple[Cluster, ...]
         top = f"{document['name']}/" if len(jobs) > 1 else ""
         written[f"{top}tau.yaml"] = dump(document, keep_order=True)
         written |= {f"{top}{path}": content for path, content in draft.files.items()}
+        programs |= {f"{top}{path}" for path in draft.programs}
     _others(kept, any(own.is_ours(item) for item in jobs), said)
-    return made(written.items(), found, said)
+    return made(written.items(), found, said, programs)
 
 
 def _convert(draft: Draft, said: list[Diagnostic]) -> dict[str, Any] | None:

@@ -281,6 +281,8 @@ def _files(draft: Draft, spec: At, folder: bool) -> None:
             if content is not None and clean and path != "tau.yaml":
                 draft.files[path] = content
                 others.append(path)
+                if item.key("mode").peek():  # only files with an exec bit have one
+                    draft.programs.add(path)
     if folder and "source" not in draft.document.get("run", {}):
         draft.put("run.working_dir", ".")
     else:
@@ -303,6 +305,13 @@ def sets(draft: Draft, item: At) -> bool:
             name == "PYTHONPATH" and value in ("/tau/code", "/tau/source")
         )
     return False
+
+
+def users(draft: Draft, name: str, value: str) -> str:
+    """The user's part of a variable that begins with the folder of the code."""
+    if draft.own and draft.ray and name == "PYTHONPATH":
+        return re.sub(r"\A/tau/(?:code|source):", "", value)
+    return value
 
 
 def mounts(draft: Draft, volume: At, mount: At) -> bool:

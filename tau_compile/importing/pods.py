@@ -187,7 +187,7 @@ def environment(draft: Draft, main: At) -> set[str]:
                 )
                 name.take()
                 continue
-            full = expand(text, literals, names)
+            full = expand(own.users(draft, word, text), literals, names)
             if full is None:
                 value.drop(
                     "is not carried over: it is made of variables that only the cluster knows",

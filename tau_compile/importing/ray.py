@@ -23,7 +23,7 @@ def convert(draft: Draft) -> None:
     draft.put("run.workload_kind", "rayjob")
     spec.key("shutdownAfterJobFinishes").same("true")
     spec.key("ttlSecondsAfterFinished").same("15" if draft.own else "")
-    spec.key("submissionMode").same("K8sJobMode")
+    spec.key("submissionMode").same("K8sJobMode", *(["HTTPMode"] if draft.own else []))
     cluster = spec.key("rayClusterSpec")
     head = cluster.key("headGroupSpec")
     template = head.key("template")

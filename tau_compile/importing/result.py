@@ -23,18 +23,26 @@ _PASSES = 8
 class Made(NamedTuple):
     """What an import writes: (path, content) of each file, in order. Empty when there are errors.
 
-    ``secrets`` are the places of the input that no message may show.
+    ``secrets`` are the places of the input that no message may show; ``programs`` the paths of files that may be executed.
     """
 
     files: tuple[tuple[str, str | bytes], ...]
     diagnostics: tuple[Diagnostic, ...]
     secrets: tuple[Span, ...] = ()
+    programs: frozenset[str] = frozenset()
 
 
-def made(files: Iterable[tuple[str, str | bytes]], found: Iterable[Object], said: list[Diagnostic]) -> Made:
+def made(
+    files: Iterable[tuple[str, str | bytes]],
+    found: Iterable[Object],
+    said: list[Diagnostic],
+    programs: Iterable[str] = (),
+) -> Made:
     """The result of an import that has read these objects."""
     secrets = tuple(span for item in found for span in places(item.node))
-    return Made(() if has_errors(said) else tuple(sorted(files)), tuple(said), secrets)
+    return Made(
+        () if has_errors(said) else tuple(sorted(files)), tuple(said), secrets, frozenset(programs)
+    )
 
 
 def tree(value: Any, span: Span) -> Node | None:
