@@ -170,16 +170,22 @@ def _command(draft: Draft, main: At, nodes: int) -> None:
         return
     if words:
         full = [*words, *more]
-        group = torchrun(full) if nodes > 1 else None
+        group = torchrun(full, nodes) if nodes > 1 else None
         if group is not None:
             take_nodes(draft, nodes)
             draft.put("execution.processes_per_node", int(group.processes[:6]) if group.processes else None)
             draft.put("execution.configs", dict(group.configs))
             _ship(draft, "start.py", group.script())
+            parts = [*command.items(), *args.items()]
+            for place in group.placed:
+                parts[place].drop(
+                    "is not carried over: tau-compile tells each node its place", "nothing need be done"
+                )
         else:
             _ship(draft, "start.sh", script(full, names))
-        command.take()
-        args.take()
+        for part in (*command.items(), *args.items()):
+            if part.path not in draft.ledger.done:
+                part.take()
     elif more:
         configs = flags(more)
         if configs is None or "$(" in "".join(more):

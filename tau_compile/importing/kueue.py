@@ -130,6 +130,7 @@ def _flavor(ledger: Ledger, topologies: set[str]) -> dict[str, Any]:
         )
     return {
         "name": ledger.root.get("metadata.name").node,
+        "gpuClass": None,  # see gpus.classes
         "nodeLabels": spec.get("nodeLabels").take(),
         "taints": [_part(taint, ("key", "value", "effect")) for taint in spec.get("nodeTaints").items()],
         "tolerations": [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tau_compile.schema.store import Prepared
     from tau_compile.source.nodes import Node
 
-_PASSES = 8
+_PASSES = 30  # what was pruned may be demanded by what is around it
 
 
 class Made(NamedTuple):
@@ -40,9 +40,7 @@ def made(
 ) -> Made:
     """The result of an import that has read these objects."""
     secrets = tuple(span for item in found for span in places(item.node))
-    return Made(
-        () if has_errors(said) else tuple(sorted(files)), tuple(said), secrets, frozenset(programs)
-    )
+    return Made(() if has_errors(said) else tuple(sorted(files)), tuple(said), secrets, frozenset(programs))
 
 
 def tree(value: Any, span: Span) -> Node | None:
@@ -89,6 +87,7 @@ def checked(
                 "TAU396", f"this cannot be written into a {kind}: {d.message}", d.span, d.hint or "change it"
             )
             for d in errors
+            if d.id != "TAU204" or not seen
         ]
         node = pruned
     said += [*seen]
@@ -98,7 +97,7 @@ def checked(
 
 
 def _without(node: Node, places: set[Span]) -> Node | None:
-    """The tree without the deepest values that stand at one of the places."""
+    """The tree without the deepest values that stand at one of the places, or begin there and lack a key."""
     if isinstance(node, Scalar):
         return None if node.span in places else node
     if isinstance(node, Sequence):
@@ -114,5 +113,9 @@ def _without(node: Node, places: set[Span]) -> Node | None:
         if kept is not None:
             entries.append(Entry(entry.key, kept))
     if tuple(entries) == node.entries:
-        return None if node.span in places else node
+        return None if node.span in places or _start(node.span) in places else node
     return Mapping(node.span, tuple(entries)) if entries else None
+
+
+def _start(span: Span) -> Span:
+    return Span(span.file, span.line, span.column, span.line, span.column)

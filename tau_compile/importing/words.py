@@ -103,9 +103,15 @@ def flags(words: Sequence[str]) -> dict[str, str] | None:
 
 
 class Torchrun:
-    """A torchrun command taken apart: processes on a node ("" if not said), its other flags, the program and its arguments."""
+    """A torchrun command taken apart: processes on a node ("" if not said), its other flags, the program and its arguments.
 
-    def __init__(self, processes: str, configs: dict[str, str], program: list[str], module: bool) -> None:
+    ``placed`` are the positions of words that tell a node its place, which tau-compile tells it anew.
+    """
+
+    def __init__(
+        self, processes: str, configs: dict[str, str], program: list[str], module: bool, placed: list[int]
+    ) -> None:
+        self.placed = placed
         self.processes = processes
         self.configs = configs
         self.program = program
@@ -124,8 +130,8 @@ class Torchrun:
         )
 
 
-def torchrun(words: Sequence[str]) -> Torchrun | None:
-    """Take a command apart that starts torchrun; None for any other."""
+def torchrun(words: Sequence[str], nodes: int) -> Torchrun | None:
+    """Take a command apart that starts torchrun on so many nodes; None for any other."""
     base = [word.rpartition("/")[2] for word in words[:1]]
     if base == ["torchrun"]:
         rest = list(words[1:])
@@ -137,8 +143,11 @@ def torchrun(words: Sequence[str]) -> Torchrun | None:
         rest = list(words[3:])
     else:
         return None
-    processes, configs, module = "", {}, False
+    processes, module = "", False
+    configs: dict[str, str] = {}
+    placed: list[int] = []
     while rest and rest[0].startswith("-"):
+        first = len(words) - len(rest)
         word = rest.pop(0)
         name, _, value = word.lstrip("-").partition("=")
         short = name.replace("_", "-")
@@ -154,6 +163,8 @@ def torchrun(words: Sequence[str]) -> Torchrun | None:
             processes = value
         elif short not in _PLACE:
             configs[name] = value
+        elif (short, value) != ("nnodes", str(nodes)):
+            placed += range(first, len(words) - len(rest))
     if not rest or any(_DOLLAR.search(word) for word in (*rest, processes, *configs.values())):
         return None
-    return Torchrun(processes if processes.isdigit() else "", configs, rest, module)
+    return Torchrun(processes if processes.isdigit() else "", configs, rest, module, placed)
