@@ -159,7 +159,7 @@ def _finish(made: Made, read: list[tuple[str, bytes]], output: str, force: bool,
     sources = {
         label: masked(data, [span for span in made.secrets if span.file == label]) for label, data in read
     }
-    if len(made.files) > 1 and not output:
+    if len(made.files) > 1 and not output and format == "text":
         show(made.diagnostics, sources, format)
         names = ", ".join(path for path, _ in made.files[:5]) + (", …" if len(made.files) > 5 else "")
         raise click.UsageError(f"this makes {len(made.files)} files ({names}): add --output DIR")

@@ -75,6 +75,7 @@ _POD: dict[str, Why] = {
     "imagePullSecrets": _PULL,
     "securityContext": _SECURITY,
     "containers[]": _CONTAINER,
+    "initContainers": _CONTAINER,
     "initContainers[]": _CONTAINER,
     "terminationGracePeriodSeconds": (
         "is not carried over: every program gets 600 seconds for a last checkpoint",

@@ -90,6 +90,9 @@ def _convert(draft: Draft, said: list[Diagnostic]) -> dict[str, Any] | None:
     else:
         _job(draft)
     ledger.rest()
+    if "image" not in draft.document.get("runtime", {}):
+        message = f"{draft.item.title} names no image"
+        said.append(warning("TAU397", message, root.span, "add `runtime: {image: NAME:TAG}`"))
     return checked(draft.finished(), draft.item.node.span, store.tau(), "tau.yaml", said)
 
 
@@ -103,7 +106,7 @@ def _name(draft: Draft) -> Scalar | None:
     if written is None:
         return Scalar(root.span, "imported", False)
     name = own.name(draft) if draft.own else suggested_name(written.text, 50)
-    if name != written.text and not draft.own:
+    if name != written.text.removesuffix("-") and not draft.own:
         draft.ledger.said.append(
             warning(
                 "TAU397",
@@ -259,8 +262,8 @@ def _others(found: list[Object], ours: bool, said: list[Diagnostic]) -> None:
             said.append(
                 warning(
                     "TAU395",
-                    f"{item.title} is not carried over: a run brings its own files, and serves nothing",
+                    f"{item.title} is not made again: a run brings files of its own, and serves nothing",
                     item.node.span,
-                    "put the files that the program needs into the folder of tau.yaml",
+                    "see that the folder of tau.yaml has the files that the program needs",
                 )
             )

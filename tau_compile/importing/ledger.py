@@ -32,6 +32,7 @@ NOISE: tuple[Path, ...] = (
     ("metadata", "selfLink"),
     ("metadata", "finalizers"),
     ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+    ("metadata", "annotations", "batch.kubernetes.io/job-tracking"),
 )
 
 
@@ -67,7 +68,9 @@ class Ledger:
     def _rest(self, at: At) -> None:
         if at.path in self.done:
             return
-        below = at.below() if at.path in self.touched or not at.path else []
+        # Labels and annotations have reasons of their own.
+        deeper = at.path in self.touched or not at.path or at.path[-1] == "metadata"
+        below = at.below() if deeper else []
         if below:
             for inner in below:
                 self._rest(inner)
@@ -80,7 +83,8 @@ class Ledger:
     def _why(self, path: Path) -> Why:
         for length in range(len(path), 0, -1):
             found = self.whys.get(pattern(path[:length]))
-            if found:
+            # The reason for an item of a list is one for the whole item, not for a part of another.
+            if found and (length == len(path) or isinstance(path[length - 1], str)):
                 return found
         return self.whys[""]
 

@@ -70,8 +70,8 @@ def labels(draft: Draft) -> None:
     if isinstance(retry, dict):
         _retry(draft, retry)
     for at in (found, notes):
-        for key, value in at.entries():
-            if key.name.startswith((_PREFIX, "kustomize.toolkit.fluxcd.io/")) or key.name.endswith(
+        for entry, value in at.entries():
+            if entry.name.startswith((_PREFIX, "kustomize.toolkit.fluxcd.io/")) or entry.name.endswith(
                 "/managed-by"
             ):
                 value.skip()

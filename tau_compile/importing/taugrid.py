@@ -116,6 +116,7 @@ def import_taugrid(files: Iterable[tuple[str, bytes]], name: str = "") -> Made:
     if first is not None:
         ledger = Ledger(first, said, {**_WHYS, "spec.queues": _NAMES} if others else _WHYS)
         ledger.root.get("metadata.name").text()
+        ledger.root.key("spec").skip(lambda at: not at.below() and not at.peek())
         name = name or first.name or "cluster"
     if first is not None or others:
         _cluster(ledger, others, name or "cluster", written, said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.importing import own
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from tau_compile.importing.draft import Draft
     from tau_compile.importing.ledger import At, Why
 
+_FILE = re.compile(r"(?!start\.(?:sh|py)\Z|tau\.)[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 _SHM = "/dev/shm"  # noqa: S108
 _WHYS: dict[str, Why] = {
     "emptyDir": (
@@ -40,6 +42,10 @@ _SIZED: Why = (
     "is not carried over: tau-compile gives /dev/shm its size where several GPUs or processes need it",
     "nothing need be done; with RDMA write `runtime.rdma.shm_size`",
 )
+_UNUSED: Why = (
+    "is not carried over: nothing that is carried over mounts it",
+    "remove it, or see what is said at its mount",
+)
 _NO_CLAIM: Why = (
     "is not carried over: it mounts nothing that is",
     "nothing need be done but what is said at the volume",
@@ -60,12 +66,14 @@ def read_mounts(draft: Draft, spec: At, main: At) -> None:
             mount.skip()
         elif found.key("persistentVolumeClaim"):
             _claim(draft, found, mount)
-        else:
+        elif not (found.key("configMap") and _ship(draft, found, mount)):
             found.drop(*_sort(found, mount), code="TAU399" if found.key("configMap") else "TAU393")
             mount.drop(*_NO_CLAIM)
     for volume in volumes.values():
         if not volume.key("persistentVolumeClaim"):
             volume.drop(*_sort(volume, None))
+        elif volume.path not in draft.ledger.touched:
+            volume.drop(*_UNUSED)
 
 
 def _sort(volume: At, mount: At | None) -> Why:
@@ -74,12 +82,62 @@ def _sort(volume: At, mount: At | None) -> Why:
     return next((why for kind, why in _WHYS.items() if volume.key(kind)), _OTHER)
 
 
+def _ship(draft: Draft, volume: At, mount: At) -> bool:
+    """Put the files of a ConfigMap that was imported too beside tau.yaml; False where that cannot be."""
+    from tau_compile.rules.credentials import find_in_code
+
+    name, where = volume.get("configMap.name").peek(), mount.key("mountPath").peek().rstrip("/")
+    keys = {key: content for (of, key), content in draft.code.items() if of == name}
+    items = volume.get("configMap.items").items()
+    files = (
+        {item.key("path").peek(): keys.get(item.key("key").peek()) for item in items} if items else {**keys}
+    )
+    if not files or not where or mount.key("subPath") or "entrypoint" not in draft.document.get("run", {}):
+        return False
+    for path, content in files.items():
+        if content is None or not _FILE.fullmatch(path) or draft.files.get(path, content) != content:
+            return False
+        data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+        if any(said.severity == "error" for said in find_in_code(path, data)):
+            volume.drop(
+                f"is not copied: `{path}` in the ConfigMap holds what looks like a credential",
+                "take it from a Secret with `runtime: {env_secret: {NAME: SECRET:KEY}}`, and revoke it if it was in a repository",
+                "TAU398",
+            )
+            mount.drop(*_NO_CLAIM)
+            return True
+    for path, content in files.items():
+        assert content is not None
+        draft.files[path] = content
+    start = draft.document["run"]["entrypoint"]
+    program = draft.files[start]
+    if isinstance(program, str):
+        draft.files[start] = re.sub(rf"(?<![\w./-]){re.escape(where)}(?![\w.-])", "/tau/code", program)
+    listed = draft.document.get("workflow", {}).get("extra_scripts", [])
+    draft.put("workflow.extra_scripts", sorted({*listed, *files}))
+    volume.ledger.report(
+        volume,
+        f"becomes files beside tau.yaml, and `{where[:200]}` becomes /tau/code",
+        f"look for other places that name `{where[:200]}`, such as variables",
+        "TAU397",
+    )
+    mount.skip()
+    return True
+
+
 def _claim(draft: Draft, volume: At, mount: At) -> None:
     claim = volume.get("persistentVolumeClaim.claimName")
     where, name = mount.key("mountPath"), mount.key("name")
     path = where.peek().rstrip("/")
     only = volume.get("persistentVolumeClaim.readOnly"), mount.key("readOnly")
     reading = any(flag.peek() == "true" for flag in only)
+    if not (
+        isinstance(claim.node, Scalar) and isinstance(where.node, Scalar) and isinstance(name.node, Scalar)
+    ):
+        mount.drop(
+            "is not carried over: it names no claim, or no place for it", "write `claimName` and `mountPath`"
+        )
+        return
     if mount.key("subPath") or mount.key("subPathExpr"):
         mount.drop(
             "is not carried over: a claim is mounted as a whole",
@@ -103,12 +161,12 @@ def _claim(draft: Draft, volume: At, mount: At) -> None:
     )
     if taken or not path:
         mount.drop(
-            f"is not carried over: `{path or '/'}` overlaps `{taken or '/'}`, which is taken",
+            f"is not carried over: `{path}` is taken by another claim"
+            if taken == path and path not in RESERVED_PATHS
+            else f"is not carried over: `{path or '/'}` overlaps `{taken or '/'}`, which is taken",
             "write it under `storage.mounts` with another path, such as /datasets, or as `storage.data_pvc` if it may be /data",
         )
         return
-    assert isinstance(where.node, Scalar)
-    assert isinstance(name.node, Scalar)
     draft.mounts.append(
         {
             "name": Scalar(name.node.span, _free(draft, name.peek()), False),

@@ -122,7 +122,8 @@ class Torchrun:
         argv = ", ".join(json.dumps(word) for word in self.program)
         if self.module:
             body = 'runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)'
-            return f"import runpy\nimport sys\n\nsys.argv = [{argv}]\n{body}\n"
+            head = "import os\nimport runpy\nimport sys\n\n"
+            return f"{head}sys.argv = [{argv}]\nsys.path[0] = os.getcwd()\n{body}\n"
         return (
             f"import os\nimport runpy\nimport sys\n\nsys.argv = [{argv}]\n"
             "sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))\n"
