@@ -51,7 +51,10 @@ def _label(context: click.Context, option: click.Parameter, value: str) -> str:
     return value
 
 
-@click.group("import")
+@click.group(
+    "import",
+    epilog="Example:  kubectl get job train -o yaml | tau-compile import job - --output workloads/vision/train",
+)
 def command() -> None:
     """Turn objects of a running cluster into overlays and tau.yaml files.
 

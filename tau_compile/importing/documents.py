@@ -35,7 +35,8 @@ class Object(NamedTuple):
     @property
     def title(self) -> str:
         """What messages call it."""
-        return f"{self.kind} `{self.name}`" if self.name else f"this {self.kind}"
+        kind, name = self.kind[:64], self.name[:253]
+        return f"{kind} `{name}`" if name else f"this {kind}"
 
 
 def objects(data: bytes, file: str, said: list[Diagnostic]) -> list[Object]:
@@ -159,9 +160,15 @@ def wanted(found: Iterable[Object], kinds: dict[str, str], verb: str, said: list
     for item in found:
         (kept if kinds.get(item.kind) == item.group else others).append(item)
     for item in others:
+        make, code = (warning, "TAU395") if kept else (error, "TAU394")
+        if item.kind in kinds:
+            place, expected = item.node.get("apiVersion") or item.node, kinds[item.kind] or "v1"
+            message = f"{item.title} is not of the API group `{expected}`"
+            said.append(
+                make(code, message, place.span, f"export it again: its apiVersion begins with `{expected}`")
+            )
+            continue
         place = item.node.get("kind") or item.node
-        make = warning if kept else error
-        code = "TAU395" if kept else "TAU394"
         said.append(
             make(code, f"`import {verb}` does not read {item.title}", place.span, _elsewhere(item, kinds))
         )
