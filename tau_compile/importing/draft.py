@@ -172,14 +172,17 @@ WHYS: dict[str, dict[str, Why]] = {
 
 
 class Draft:
-    """The tau.yaml that a Job or RayJob becomes. ``code`` are texts and bytes of its ConfigMaps, by (name, key)."""
+    """The tau.yaml that a Job or RayJob becomes. ``code`` are the files of ConfigMaps, by the ConfigMap's name and by key.
+
+    ``variables`` are (from a Secret, text) by name, those of a pod that was read before among them; ``size`` is their length.
+    """
 
     def __init__(
         self,
         item: Object,
         ledger: Ledger,
         clusters: tuple[Cluster, ...],
-        code: dict[tuple[str, str], str | bytes],
+        code: dict[str, dict[str, str | bytes]],
     ) -> None:
         self.item = item
         self.ledger = ledger
@@ -190,6 +193,10 @@ class Draft:
         self.document: dict[Any, Any] = {"schema_version": 1}
         self.env: dict[Any, Any] = {}
         self.secrets: dict[Any, Any] = {}
+        self.variables: dict[str, tuple[bool, str]] = {}
+        self.carried: set[str] = set()
+        self.size = 0
+        self.shipped = 0
         self.mounts: list[dict[str, Any]] = []
         self.files: dict[str, str | bytes] = {}
         self.programs: set[str] = set()

@@ -44,13 +44,20 @@ def places(node: Node) -> Iterator[Span]:
 def masked(data: bytes, spans: Iterable[Span]) -> bytes:
     """The text of a file with asterisks in those places."""
     parts = _LINE.split(data.decode("utf-8-sig", "replace"))
+    ranges: dict[int, list[tuple[int, int]]] = {}
     for span in spans:
         for line in range(span.line, span.end_line + 1):
-            place = 2 * (line - 1)
-            if not 0 <= place < len(parts):
-                break
-            text = parts[place]
             start = span.column - 1 if line == span.line else 0
-            end = span.end_column - 1 if line == span.end_line else len(text)
-            parts[place] = text[:start] + "*" * len(text[start:end]) + text[end:]
+            end = span.end_column - 1 if line == span.end_line else 1 << 30
+            ranges.setdefault(2 * (line - 1), []).append((start, end))
+    for place, found in ranges.items():
+        if not 0 <= place < len(parts):
+            continue
+        text, pieces, at = parts[place], [], 0
+        for start, end in sorted(found):
+            first, last = max(start, at), min(end, len(text))
+            if last > first:
+                pieces += [text[at:first], "*" * (last - first)]
+                at = last
+        parts[place] = "".join([*pieces, text[at:]])
     return "".join(parts).encode("utf-8", "replace")

@@ -236,23 +236,22 @@ def _ship(draft: Draft, name: str, content: str) -> None:
     draft.files[name] = content
 
 
-def _config_maps(found: list[Object]) -> dict[tuple[str, str], str | bytes]:
-    """(ConfigMap, key) → content."""
-    content: dict[tuple[str, str], str | bytes] = {}
+def _config_maps(found: list[Object]) -> dict[str, dict[str, str | bytes]]:
+    """The files of ConfigMaps: name → key → content."""
+    made: dict[str, dict[str, str | bytes]] = {}
     for item in found:
         if item.kind != "ConfigMap":
             continue
+        content = made.setdefault(item.name, {})
         for section in ("data", "binaryData"):
             values = find(item.node, section)
             for entry in values.entries if isinstance(values, Mapping) else ():
                 word = text(entry.value)
                 try:
-                    content[item.name, entry.key.name] = (
-                        word if section == "data" else b64decode(word, validate=True)
-                    )
+                    content[entry.key.name] = word if section == "data" else b64decode(word, validate=True)
                 except ValueError:
                     continue
-    return content
+    return made
 
 
 def _others(found: list[Object], ours: bool, said: list[Diagnostic]) -> None:

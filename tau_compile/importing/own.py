@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tau_compile.source.nodes import Node
 
 _PREFIX = "tau-compile/"
+_ASSETS = 8  # of one run
 _TREE = ("/tau/code/", "/tau/source/")
 # Annotation → field, for what a run's annotations repeat in the user's words.
 _WORDS = {
@@ -119,7 +120,7 @@ def job(draft: Draft, spec: At, main: At, nodes: int) -> None:
         draft.put("execution.configs", flags(before))
     _entry(draft, argv, variables)
     _profiler(draft, variables)
-    pip = draft.code.get((_code_name(spec), "tau.requirements.txt"))
+    pip = draft.code.get(_code_name(spec), {}).get("tau.requirements.txt")
     draft.put("runtime.pip", pip.splitlines() if isinstance(pip, str) else None)
     _files(draft, spec, variables.get("TAU_WORKDIR") == "/tau/code")
 
@@ -153,7 +154,7 @@ def ray(draft: Draft, head: At, head_main: At, worker: At, worker_main: At) -> N
         argv = [variables.get("TAU_TUNE_TRAIN_PATH", ""), *argv[2:]]
     draft.put("execution.configs", _nodes(_json(variables.get("TAU_RAY_TRAIN_CONFIG_JSON", ""))))
     _entry(draft, argv, variables)
-    _files(draft, head, any(k.endswith("tau.code.zip") for (n, k) in draft.code if n == _code_name(head)))
+    _files(draft, head, "tau.code.zip" in draft.code.get(_code_name(head), {}))
 
 
 def _number(word: str) -> int | None:
@@ -197,6 +198,8 @@ def _pod(draft: Draft, template: At, spec: At) -> None:
 
 def _asset(draft: Draft, spec: At, item: At, name: str, source: str) -> None:
     assets = draft.document.get("storage", {}).get("image_assets", [])
+    if len(assets) >= _ASSETS:
+        return
     short = name.removeprefix("tau-asset-")
     paths = [
         mount.key("mountPath").peek()
@@ -219,7 +222,7 @@ def _variables(main: At) -> dict[str, str]:
 
 def _argv(draft: Draft, spec: At) -> list[str]:
     """The command that the run's start script runs; empty where the image's own program runs, or the ConfigMap is missing."""
-    lines = draft.code.get((_code_name(spec), "tau.argv"), "")
+    lines = draft.code.get(_code_name(spec), {}).get("tau.argv", "")
     return [_decoded(line) for line in lines.splitlines()] if isinstance(lines, str) else []
 
 
@@ -276,7 +279,7 @@ def _files(draft: Draft, spec: At, folder: bool) -> None:
         if volume.key("name").peek() != "tau-code":
             continue
         for item in volume.get("configMap.items").items():
-            path, content = item.key("path").peek(), draft.code.get((name, item.key("key").peek()))
+            path, content = item.key("path").peek(), draft.code.get(name, {}).get(item.key("key").peek())
             clean = path and not path.startswith("/") and ".." not in path.split("/")
             if content is not None and clean and path != "tau.yaml":
                 draft.files[path] = content

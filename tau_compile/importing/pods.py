@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import warning
 from tau_compile.importing import own
 from tau_compile.importing.ledger import shown
 from tau_compile.importing.words import expand
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 _MIG = re.compile(r"nvidia\.com/mig-(.+)")
 _RDMA = re.compile(r"rdma/.+|.*[/-](?:rdma|hca|roce|ib)[-_a-z0-9]*")
+_MOST = 1 << 20  # characters of all variables, references replaced
 # What the API server writes where nothing was said, and what tau-compile renders in its place.
 _DEFAULTS = {
     "dnsPolicy": ("ClusterFirst",),
@@ -188,13 +188,18 @@ def environment(draft: Draft, main: At) -> set[str]:
                 name.take()
                 continue
             full = expand(own.users(draft, word, text), literals, names)
-            if full is None:
+            if full is None or draft.size + len(full) > _MOST:
                 value.drop(
-                    "is not carried over: it is made of variables that only the cluster knows",
-                    f"set `{word}` in the program, from the other variables",
+                    "is not carried over: it is made of variables that only the cluster knows"
+                    if full is None
+                    else "is not carried over: the variables are too large in all",
+                    f"set `{shown((word,))}` in the program, from the other variables"
+                    if full is None
+                    else "put the content into a file beside tau.yaml",
                 )
                 name.take()
                 continue
+            draft.size += len(full)
             literals[word] = full
             node = value.scalar()
             name.take()
@@ -221,20 +226,15 @@ def _secret(draft: Draft, item: At, key: Key) -> None:
 
 def _add(draft: Draft, key: Key, value: Scalar, into: dict[Any, Any], item: At) -> None:
     """A variable of the run; the head and the workers of a Ray cluster have the same."""
-    for known in (draft.env, draft.secrets):
-        for other, text in known.items():
-            if other.name == key.name:
-                if known is not into or text.text != value.text:
-                    item.ledger.said.append(
-                        warning(
-                            "TAU393",
-                            f"`{shown(item.path)}` of {item.ledger.item.title} is not carried over: "
-                            f"the head has another `{key.name}`, and a run has one",
-                            value.span,
-                            "set it in the program, where the two must differ",
-                        )
-                    )
-                return
+    kind = (into is draft.secrets, value.text)
+    known = draft.variables.setdefault(key.name, kind)
+    if known != kind:
+        why = f"is not carried over: the head has another `{shown((key.name,))}`, and a run has one"
+        item.ledger.report(item, why, "set it in the program, where the two must differ")
+        return
+    if key.name in draft.carried:
+        return
+    draft.carried.add(key.name)
     if key.name.upper().startswith("NCCL_") and into is draft.env:
         draft.put("execution.allow_nccl_override", True)
     into[key] = value

@@ -151,7 +151,9 @@ def _variable(draft: Draft, at: At, name: str, text: str) -> None:
     if reserved:
         _lost(at, f"the variable `{name[:60]}` in it is not carried over: it {reserved[0]}", reserved[1])
         return
-    if all(key.name != name for key in draft.env):
+    if name not in draft.carried:
+        draft.carried.add(name)
+        draft.variables[name] = (False, text)
         if name.upper().startswith("NCCL_"):
             draft.put("execution.allow_nccl_override", True)
         draft.env[Key(name, at.node.span)] = Scalar(at.node.span, text, False)

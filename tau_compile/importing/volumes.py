@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tau_compile.importing.ledger import At, Why
 
 _FILE = re.compile(r"(?!start\.(?:sh|py)\Z|tau\.)[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
+_MOUNTS, _SCRIPTS = 32, 100  # of one run
 _SHM = "/dev/shm"  # noqa: S108
 _WHYS: dict[str, Why] = {
     "emptyDir": (
@@ -87,12 +88,20 @@ def _ship(draft: Draft, volume: At, mount: At) -> bool:
     from tau_compile.rules.credentials import find_in_code
 
     name, where = volume.get("configMap.name").peek(), mount.key("mountPath").peek().rstrip("/")
-    keys = {key: content for (of, key), content in draft.code.items() if of == name}
+    keys = draft.code.get(name, {})
     items = volume.get("configMap.items").items()
     files = (
         {item.key("path").peek(): keys.get(item.key("key").peek()) for item in items} if items else {**keys}
     )
-    if not files or not where or mount.key("subPath") or "entrypoint" not in draft.document.get("run", {}):
+    draft.shipped += 1
+    if (
+        draft.shipped > _MOUNTS
+        or len(files) > _SCRIPTS
+        or not files
+        or not where
+        or mount.key("subPath")
+        or "entrypoint" not in draft.document.get("run", {})
+    ):
         return False
     for path, content in files.items():
         if content is None or not _FILE.fullmatch(path) or draft.files.get(path, content) != content:
@@ -159,6 +168,11 @@ def _claim(draft: Draft, volume: At, mount: At) -> None:
     taken = next((word for word in RESERVED_PATHS if _overlap(path, word)), "") or next(
         (known["mountPath"].text for known in draft.mounts if _overlap(path, known["mountPath"].text)), ""
     )
+    if len(draft.mounts) >= _MOUNTS:
+        mount.drop(
+            f"is not carried over: a run mounts {_MOUNTS} claims at most", "put the data on fewer claims"
+        )
+        return
     if taken or not path:
         mount.drop(
             f"is not carried over: `{path}` is taken by another claim"

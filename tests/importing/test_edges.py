@@ -193,6 +193,20 @@ def test_the_number_of_documents_and_the_size_are_bounded() -> None:
     assert [d.id for d in made.diagnostics] == ["TAU101"]
 
 
+def test_hostile_pods_cost_little() -> None:
+    head = b"apiVersion: batch/v1\nkind: Job\nmetadata: {name: q}\nspec: {template: {spec: {containers: [{image: a,"
+    env = "".join(f"{{name: F{n}, value: $(F0)}}, " for n in range(1, 2000))
+    [(_, text)] = import_job(
+        [("f", head + f"env: [{{name: F0, value: {'y' * 9000}}}, {env}]}}]}}}}}}\n".encode())]
+    ).files
+    assert 100 < str(text).count("F") < 120
+    mounts = "".join(f"{{name: v{n}, mountPath: /m{n}}}, " for n in range(500))
+    volumes = "".join(f"{{name: v{n}, persistentVolumeClaim: {{claimName: c}}}}, " for n in range(500))
+    made = import_job([("f", head + f"volumeMounts: [{mounts}]}}], volumes: [{volumes}]}}}}}}\n".encode())])
+    assert str(made.files[0][1]).count("mountPath") == 32
+    assert sum("32 claims at most" in d.message for d in made.diagnostics) == 468
+
+
 WORDS = st.sampled_from(
     ["", "0", "1", "true", "x", "/data", "a/b", "$(A)", "12Gi", "nvidia.com/gpu", "-1", "é"]
 )
