@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, has_errors, warning
@@ -13,7 +12,7 @@ from tau_compile.importing.documents import Object, objects, text, wanted
 from tau_compile.importing.draft import WHYS, Draft
 from tau_compile.importing.ledger import Ledger
 from tau_compile.importing.result import Made, checked, made
-from tau_compile.importing.words import flags, script, torchrun
+from tau_compile.importing.words import SECRET_WORDS, flags, holds_secret, script, torchrun
 from tau_compile.schema import store
 from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.workload.names import suggested_name
@@ -210,19 +209,10 @@ def _plain(value: str) -> str:
 
 def secret_words(draft: Draft, main: At, words: Sequence[str]) -> bool:
     """Whether a command holds a credential; then it is reported and not copied."""
-    from tau_compile.rules.credentials import find
-
-    pairs = [(word.lstrip("-").partition("=")[0], word.partition("=")[2] or word) for word in words]
-    pairs += [(one.lstrip("-"), two) for one, two in pairwise(words) if one.startswith("--")]
-    if not find([(name[:200], value, None) for name, value in pairs]):
+    if not holds_secret(words):
         return False
     for key in ("command", "args"):
-        main.key(key).drop(
-            "is not copied: something in it looks like a credential",
-            "take it from a Secret with `runtime: {env_secret: {NAME: SECRET:KEY}}`, read it from the variable in the "
-            "program, and revoke it if it was in a repository",
-            "TAU398",
-        )
+        main.key(key).drop(*SECRET_WORDS, "TAU398")
     return True
 
 

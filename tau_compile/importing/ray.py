@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.importing import own, pods, volumes
-from tau_compile.importing.words import shell_script
+from tau_compile.importing.words import SECRET_WORDS, holds_secret, shell_script
 from tau_compile.source.nodes import Key, Mapping, Scalar, Sequence
 from tau_compile.source.reader import read
 from tau_compile.workload.rayversion import DEFAULT, ray_version
@@ -85,15 +85,9 @@ def _group(draft: Draft, group: At) -> None:
 
 
 def _entrypoint(draft: Draft, entrypoint: At) -> None:
-    from tau_compile.rules.credentials import find_in_text
-
     line = entrypoint.peek()
-    if find_in_text(line, entrypoint.span, "the entrypoint"):
-        entrypoint.drop(
-            "is not copied: something in it looks like a credential",
-            "take it from a Secret with `runtime: {env_secret: {NAME: SECRET:KEY}}`, and revoke it if it was in a repository",
-            "TAU398",
-        )
+    if holds_secret([line]):
+        entrypoint.drop(*SECRET_WORDS, "TAU398")
     elif line:
         entrypoint.take()
         draft.put("run.entrypoint", "start.sh")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +28,27 @@ _PLACE = frozenset(
     )
 )
 _SWITCHES = frozenset(("standalone", "no-python", "m", "module", "run-path"))
+
+
+SECRET_WORDS = (
+    "is not copied: something in it looks like a credential",
+    "take it from a Secret with `runtime: {env_secret: {NAME: SECRET:KEY}}`, read it from the variable in the program, and "
+    "revoke it if it was in a repository",
+)
+
+
+def holds_secret(words: Sequence[str]) -> bool:
+    """Whether the words of a command hold a credential, as ``--name value``, ``NAME=value`` or by its shape."""
+    from tau_compile.rules.credentials import find
+
+    parts = [*words, "", *(part.strip("\"';") for word in words for part in word.split())]
+    pairs = [("", part) for part in parts]
+    pairs += [
+        (name.lstrip("-"), value) for name, _, value in (part.partition("=") for part in parts) if value
+    ]
+    pairs += [(one.lstrip("-"), two) for one, two in pairwise(parts) if one.startswith("--")]
+    # What has blanks in it is no name; it is looked at for its shape.
+    return bool(find([("" if len(name.split()) > 1 else name[:200], value, None) for name, value in pairs]))
 
 
 def expand(text: str, literals: dict[str, str], names: set[str]) -> str | None:

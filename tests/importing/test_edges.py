@@ -134,6 +134,24 @@ def test_no_message_and_no_file_shows_a_credential(form: str, tmp_path: Path) ->
     assert "env_secret: {HF_TOKEN: SECRET:KEY}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("python train.py --api-key 8f3kd92ks8s7d6", True),
+        ("python train.py --api-key=8f3kd92ks8s7d6", True),
+        ("export WANDB_API_KEY='8f3kd92ks8s7d6'; python train.py", True),
+        (f"curl -H 'Authorization: Bearer {TOKEN}' https://example.com", True),
+        ("python train.py --tokenizer bert --max-token 512 --key-file /etc/key", False),
+        ("python train.py --api-key $API_KEY", False),
+    ],
+)
+def test_credentials_in_commands(line: str, secret: bool) -> None:
+    from tau_compile.importing.words import holds_secret
+
+    for words in ([line], ["sh", "-c", line], line.split()):
+        assert holds_secret(words) is secret, words
+
+
 def test_places_count_from_the_top_of_the_file() -> None:
     said: list[Diagnostic] = []
     text = b"\xef\xbb\xbf# first\n---\nkind: A\nmetadata: {name: a}\n---   # second\r\n\r\nkind: B\r\n"
