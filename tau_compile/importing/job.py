@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, has_errors, warning
 from tau_compile.emit.yaml import dump
-from tau_compile.importing import own, pods, ray, volumes
+from tau_compile.importing import notes, own, pods, ray, volumes
 from tau_compile.importing.documents import Object, objects, text, wanted
 from tau_compile.importing.draft import WHYS, Draft
 from tau_compile.importing.ledger import Ledger
@@ -138,6 +138,9 @@ def _job(draft: Draft) -> None:
     pods.environment(draft, main)
     volumes.read_mounts(draft, spec, main)
     pods.placement(draft, root.get("spec.template"), spec)
+    notes.sizes(draft, main, "")
+    if not draft.own:
+        notes.directory(draft, main)
 
 
 def _nodes(root: At) -> int:

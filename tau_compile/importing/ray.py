@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tau_compile.importing import own, pods, volumes
+from tau_compile.importing import notes, own, pods, volumes
 from tau_compile.importing.words import SECRET_WORDS, holds_secret, shell_script
 from tau_compile.source.nodes import Key, Mapping, Scalar, Sequence
 from tau_compile.source.reader import read
@@ -63,6 +63,10 @@ def convert(draft: Draft) -> None:
     pods.environment(draft, worker_main)
     volumes.read_mounts(draft, head_spec, head_main)
     volumes.read_mounts(draft, worker_spec, worker_main)
+    notes.sizes(draft, head_main, "head_")
+    notes.sizes(draft, worker_main, "worker_")
+    if not draft.own:
+        notes.directory(draft, head_main)
     pods.placement(draft, group.key("template"), worker_spec)
     priority = worker_spec.key("priorityClassName").peek()
     if priority:
