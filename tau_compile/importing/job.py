@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, has_errors, warning
 from tau_compile.emit.yaml import dump
-from tau_compile.importing import notes, own, pods, ray, volumes
+from tau_compile.importing import notes, own, own_program, pods, ray, volumes
 from tau_compile.importing.documents import Object, objects, text, wanted
 from tau_compile.importing.draft import WHYS, Draft
 from tau_compile.importing.ledger import Ledger
+from tau_compile.importing.placement import placement
 from tau_compile.importing.result import Made, checked, made
 from tau_compile.importing.words import SECRET_WORDS, flags, holds_secret, script, torchrun
 from tau_compile.schema import store
@@ -131,13 +132,13 @@ def _job(draft: Draft) -> None:
     nodes = _nodes(root)
     draft.put("runtime.image", main.key("image").scalar())
     if draft.own:
-        own.job(draft, spec, main, nodes)
+        own_program.job(draft, spec, main, nodes)
     else:
         _command(draft, main, nodes)
     pods.sizes(draft, main, "")
     pods.environment(draft, main)
     volumes.read_mounts(draft, spec, main)
-    pods.placement(draft, root.get("spec.template"), spec)
+    placement(draft, root.get("spec.template"), spec)
     notes.sizes(draft, main, "")
     if not draft.own:
         notes.directory(draft, main)

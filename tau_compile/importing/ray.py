@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tau_compile.importing import notes, own, pods, volumes
+from tau_compile.importing import notes, own, own_program, pods, volumes
+from tau_compile.importing.placement import placement
 from tau_compile.importing.words import SECRET_WORDS, holds_secret, shell_script
 from tau_compile.source.nodes import Key, Mapping, Scalar, Sequence
 from tau_compile.source.reader import read
@@ -53,7 +54,7 @@ def convert(draft: Draft) -> None:
         draft.put("runtime.working_dir", directory.scalar())
         worker_main.key("workingDir").same(directory.peek())
     if draft.own:
-        own.ray(draft, head_spec, head_main, worker_spec, worker_main)
+        own_program.ray(draft, head_spec, head_main, worker_spec, worker_main)
     else:
         _entrypoint(draft, spec.key("entrypoint"))
     _runtime_env(draft, spec.key("runtimeEnvYAML"))
@@ -67,7 +68,7 @@ def convert(draft: Draft) -> None:
     notes.sizes(draft, worker_main, "worker_")
     if not draft.own:
         notes.directory(draft, head_main)
-    pods.placement(draft, group.key("template"), worker_spec)
+    placement(draft, group.key("template"), worker_spec)
     priority = worker_spec.key("priorityClassName").peek()
     if priority:
         head_spec.key("priorityClassName").same(priority)
