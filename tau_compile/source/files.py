@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
+
+if TYPE_CHECKING:
+    from tau_compile.source.nodes import Node
 
 MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
 
 
 class SourceFile(NamedTuple):
-    """One input file: the path shown to people, and its bytes; or why there are none."""
+    """One input file: the path shown to people, and its bytes; or why there are none.
+
+    ``node`` stands for the bytes where they were read already.
+    """
 
     path: str
     data: bytes
     problem: Diagnostic | None = None
+    node: Node | None = None
 
 
-def read_regular(path: str, limit: int = MAX_BYTES) -> bytes:
-    """At most ``limit`` bytes of a regular file. Raises OSError; a pipe or a device is refused and never waited for."""
+def read_regular(path: str, most: int = MAX_BYTES) -> bytes:
+    """At most ``most`` bytes of a regular file. Raises OSError; a pipe or a device is refused and never waited for."""
     _assert_regular(os.stat(path).st_mode)
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:
         _assert_regular(os.fstat(number).st_mode)
-        return file.read(limit)
+        return file.read(most)
 
 
 def read_inside(root: str, path: str) -> bytes | Diagnostic:
