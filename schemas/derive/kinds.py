@@ -58,6 +58,8 @@ KINDS = (
     Kind(CORE, "v1", "ServiceAccount"),
     Kind(CORE, "batch/v1", "Job"),
     Kind(CORE, "scheduling.k8s.io/v1", "PriorityClass"),
+    Kind(CORE, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
+    Kind(CORE, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
     Kind(KUBERAY, "ray.io/v1", "RayCluster"),
     Kind(KUBERAY, "ray.io/v1", "RayJob"),
     Kind(KUBERAY, "ray.io/v1", "RayService"),

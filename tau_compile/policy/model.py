@@ -11,6 +11,7 @@ from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
+    from tau_compile.policy.admission import Admission
     from tau_compile.source.nodes import Mapping
 
 
@@ -76,6 +77,7 @@ class Platform(NamedTuple):
     ray_cpu_image: str
     submission_mode: str
     defaults: Mapping | None
+    admission: Admission | None = None
 
 
 class Cluster(NamedTuple):
@@ -115,6 +117,7 @@ class Workspace(NamedTuple):
     formerly: tuple[str, ...]
     defaults: Mapping | None
     queue_span: Span | None = None
+    admission: Admission | None = None
 
 
 class Profile(NamedTuple):
