@@ -21,7 +21,7 @@ _LINE = re.compile("(\r\n|\r|\n)")
 def places(node: Node) -> Iterator[Span]:
     """The spans of all values of an object that look like credentials."""
     if isinstance(node, Scalar):
-        if next(find_shapes(node.text), None):
+        if any(True for _ in find_shapes(node.text)):
             yield node.span
         return
     if isinstance(node, Sequence):
