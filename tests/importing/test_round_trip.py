@@ -20,13 +20,41 @@ EXAMPLES = ROOT / "examples"
 FILES = sorted(path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("tau.yaml"))
 # Of the golden cases, those whose objects say all that their tau.yaml said: no patched or replaced template, no team that
 # a profile asks for, no files inside the pod.
-CASES = """
-cpu-in-a-gpu-queue direct-data-mount direct-job direct-ray job job-everything job-image-entrypoint
-job-shell-script mig profiler-job profiler-ncu profiler-ray ray-default-image ray-http
-ray-image-of-the-package ray-sizes ray-train ray-tune rdma restricted restricted-ray
-source-and-assets source-on-ray source-python staged-checkpoint taugrid-objects torchrun
-torchrun-nodes torchrun-whole-nodes warning working-dir-job working-dir-ray workspace-folder
-""".split()
+CASES = [
+    "cpu-in-a-gpu-queue",
+    "direct-data-mount",
+    "direct-job",
+    "direct-ray",
+    "job",
+    "job-everything",
+    "job-image-entrypoint",
+    "job-shell-script",
+    "mig",
+    "profiler-job",
+    "profiler-ncu",
+    "profiler-ray",
+    "ray-default-image",
+    "ray-http",
+    "ray-image-of-the-package",
+    "ray-sizes",
+    "ray-train",
+    "ray-tune",
+    "rdma",
+    "restricted",
+    "restricted-ray",
+    "source-and-assets",
+    "source-on-ray",
+    "source-python",
+    "staged-checkpoint",
+    "taugrid-objects",
+    "torchrun",
+    "torchrun-nodes",
+    "torchrun-whole-nodes",
+    "warning",
+    "working-dir-job",
+    "working-dir-ray",
+    "workspace-folder",
+]
 
 
 def essence(text: str) -> Any:
@@ -38,15 +66,15 @@ def essence(text: str) -> Any:
     return json.loads(json.dumps(others).replace(identity, "RUN")), files
 
 
-def again(folder: Path, path: str, *options: str) -> None:
-    """Render a file, import what came out, render that, and compare."""
+def again(folder: Path, path: str, *options: str, patched: bool = False) -> None:
+    """Render a file, import what came out, render that, and compare; what a patch added is reported, and added again."""
     first = run(["render", path, *options], folder)
     assert first.exit == 0, first.stderr
     (folder / "objects.yaml").write_text(first.stdout)
     output = f"{path.rpartition('/')[0] or '.'}/again"
     imported = run(["import", "job", "objects.yaml", "--output", output], folder)
     assert imported.exit == 0, imported.stderr
-    assert imported.stderr.count("TAU") == 0, imported.stderr
+    assert patched or imported.stderr.count("TAU") == 0, imported.stderr
     second = run(["render", f"{output}/tau.yaml"], folder)
     assert second.exit == 0, second.stderr
     assert essence(second.stdout) == essence(first.stdout)
@@ -58,7 +86,7 @@ def test_examples(file: Path, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES, tmp_path / "r", ignore=shutil.ignore_patterns("rendered", "runs"))
     folder = tmp_path / "r" / top
     (folder / "tau-compile.yaml").touch()
-    again(folder, str(file.relative_to(top)) if top != "." else str(file))
+    again(folder, str(file.relative_to(top)), patched=top != ".")
 
 
 @pytest.mark.parametrize("name", CASES)
