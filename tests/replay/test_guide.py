@@ -1,9 +1,11 @@
-"""docs/guide/runs.md: following it gives what it shows. ``pytest --update-golden`` writes what came out."""
+"""Guides that can be followed: doing so gives what they show. ``pytest --update-golden`` writes what came out."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.packaging.test_readme import BLOCK, Step, fits, run, shown, steps
 from tests.support.cli import run as call
@@ -12,15 +14,17 @@ from tests.support.tools import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
+GUIDES = ROOT / "docs" / "guide"
+GUIDE = GUIDES / "runs.md"
 
-GUIDE = ROOT / "docs" / "guide" / "runs.md"
 
-
-def test_the_guide_shows_what_comes_out(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    text = GUIDE.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "least"), [("runs.md", 12), ("policy.md", 8)])
+def test_the_guide_shows_what_comes_out(
+    name: str, least: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    text = (GUIDES / name).read_text(encoding="utf-8")
     blocks = [steps(block) for block in BLOCK.findall(text)]
-    assert len(blocks) >= 12
+    assert len(blocks) >= least
     outputs = iter(run([step for block in blocks for step in block], tmp_path))
     update = request.config.getoption("--update-golden")
     wrong = []
@@ -30,7 +34,7 @@ def test_the_guide_shows_what_comes_out(tmp_path: Path, request: pytest.FixtureR
             wrong.append(shown(made))
             text = text.replace(shown(block), shown(made))
     if update:
-        GUIDE.write_text(text, encoding="utf-8", newline="\n")
+        (GUIDES / name).write_text(text, encoding="utf-8", newline="\n")
     else:
         assert wrong == []
 
@@ -43,8 +47,9 @@ def test_the_runs_that_the_guide_speaks_of_are_those_it_makes() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for link in re.findall(r"\]\(([^)#:]+)", GUIDE.read_text(encoding="utf-8")):
-        assert (GUIDE.parent / link).exists(), link
+    for page in sorted(GUIDES.glob("*.md")):
+        for link in re.findall(r"\]\(([^)#:]+)", page.read_text(encoding="utf-8")):
+            assert (GUIDES / link).exists(), f"{page.name}: {link}"
 
 
 def test_the_renamed_workspace_of_the_guide(tmp_path: Path) -> None:
