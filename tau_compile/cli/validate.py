@@ -43,6 +43,8 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)
             said += inputs.repository.overlays.diagnostics
+            if inputs.repository.manages:
+                said += inputs.repository.spaces.diagnostics
         else:
             name, data = inputs.read(path)
             sources.update(inputs.sources)

@@ -51,6 +51,7 @@ class Queue(NamedTuple):
     flavors: tuple[str, ...]
     local_queues: tuple[tuple[str, str], ...]
     span: Span
+    namespace_labels: Mapping | None = None
 
 
 class PriorityClass(NamedTuple):
@@ -76,6 +77,7 @@ class Platform(NamedTuple):
     ray_cpu_image: str
     submission_mode: str
     defaults: Mapping | None
+    workspaces: Mapping | None = None
 
 
 class Cluster(NamedTuple):
@@ -93,6 +95,8 @@ class Cluster(NamedTuple):
     priority_classes: tuple[PriorityClass, ...]
     topologies: tuple[Topology, ...]
     defaults: Mapping | None
+    workspaces: Mapping | None = None
+    namespace_labels: Mapping | None = None
 
     def gpu_class(self, name: str) -> GpuClass | None:
         """The class called ``name``."""
@@ -115,6 +119,8 @@ class Workspace(NamedTuple):
     formerly: tuple[str, ...]
     defaults: Mapping | None
     queue_span: Span | None = None
+    manage: Mapping | None = None
+    namespace_span: Span | None = None
 
 
 class Profile(NamedTuple):

@@ -184,6 +184,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             ray.get("cpuImage", ""),
             ray.get("submissionMode", ""),
             defaults,
+            workspaces=_section(node, "workspaces"),
         )
     if kind == "Workspace":
         return Workspace(
@@ -200,6 +201,8 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             tuple(data.get("formerly", ())),
             defaults,
             _span_at(node, "queue"),
+            manage=_section(node, "manage"),
+            namespace_span=_span_at(node, "namespace"),
         )
     if kind == "Profile":
         return profile(data, name, node, span, defaults)
@@ -267,6 +270,7 @@ def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, default
                 tuple(q.get("flavors", ())),
                 tuple((lq["namespace"], lq["name"]) for lq in q.get("localQueues", ())),
                 _item_span(node, "queues", place),
+                namespace_labels=_section(_item(node, "queues", place), "namespaceLabels"),
             )
             for place, q in enumerate(data.get("queues", ()))
         ),
@@ -278,6 +282,8 @@ def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, default
             for t in data.get("topologies", ())
         ),
         defaults,
+        workspaces=_section(node, "workspaces"),
+        namespace_labels=_section(node, "namespaceLabels"),
     )
 
 
@@ -319,7 +325,16 @@ def _span_at(node: Mapping, path: str) -> Span | None:
 
 
 def _item_span(node: Mapping, section: str, place: int) -> Span:
+    name = _item(node, section, place).get("name")
+    return name.span if name else node.span
+
+
+def _item(node: Mapping, section: str, place: int) -> Mapping:
     items = node.get(section)
     item = items.items[place] if isinstance(items, Items) else node
-    name = item.get("name") if isinstance(item, Mapping) else None
-    return name.span if name else node.span
+    return item if isinstance(item, Mapping) else node
+
+
+def _section(node: Mapping, name: str) -> Mapping | None:
+    found = node.get(name)
+    return found if isinstance(found, Mapping) else None

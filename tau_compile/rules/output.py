@@ -33,10 +33,10 @@ def check_objects(
 
     ``templates`` are the repository's own; without any of them, what is wrong is our fault and stands at ``document``.
     """
-    return [d for name, made in objects.items() for d in _Judge(made, name, templates, document).judge(run)]
+    return [d for name, made in objects.items() for d in Judge(made, name, templates, document).judge(run)]
 
 
-class _Judge:
+class Judge:
     """Judges one object; ``said`` collects what is wrong with it."""
 
     def __init__(
@@ -44,7 +44,7 @@ class _Judge:
     ) -> None:
         self.made, self.template, self.document = made, template, document
         # The template itself may be a packaged one that includes a part of the repository's own.
-        self.own = {name: text for name, text in templates.items() if name == template or "/" in name}
+        self.own = {n: text for n, text in templates.items() if n == template or n.startswith("parts/")}
         self.said: list[Diagnostic] = []
 
     def judge(self, run: Run) -> list[Diagnostic]:
@@ -55,16 +55,20 @@ class _Judge:
                 "TAU432", "kind", f"it makes a {kind}, and not a {wanted}", f"render `kind: {wanted}`"
             )
             return self.said
-        generated = _get(made, "metadata", "generateName") is not None
-        for problem in problems(made):
-            if not (generated and problem.path.startswith("metadata")):  # TAU723 says it better
-                path = f"`{problem.path}`: " if problem.path and problem.path not in problem.message else ""
-                message = f"the {kind} it makes would be refused: {path}{problem.message}"
-                self.refuse("TAU430", problem.path.rpartition(".")[2], message, "mend the template")
+        self.schema()
         self.names(run)
         if kind in ("Job", "RayJob"):
             self.run()
         return self.said
+
+    def schema(self) -> None:
+        """What the schema of the kind refuses."""
+        generated = _get(self.made, "metadata", "generateName") is not None
+        for problem in problems(self.made):
+            if not (generated and problem.path.startswith("metadata")):  # TAU723 says it better
+                path = f"`{problem.path}`: " if problem.path and problem.path not in problem.message else ""
+                message = f"the {self.made.get('kind')} it makes would be refused: {path}{problem.message}"
+                self.refuse("TAU430", problem.path.rpartition(".")[2], message, "mend the template")
 
     def names(self, run: Run) -> None:
         kind = self.made["kind"]

@@ -1,0 +1,179 @@
+"""What a ``manage`` section may not say although its schema lets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tau_compile.diagnostics import Span
+    from tau_compile.policy.manage import Managed
+    from tau_compile.source.nodes import Node
+
+# Object counts that have no `count/` before them.
+_COUNTS = frozenset(
+    "configmaps persistentvolumeclaims replicationcontrollers resourcequotas secrets services services.loadbalancers "
+    "services.nodeports".split()
+)
+_EVERYONE = frozenset(("system:authenticated", "system:unauthenticated", "system:masters"))
+
+
+def contents(one: Managed) -> Iterator[Diagnostic]:
+    """Everything that is wrong with one workspace's section."""
+    yield from _groups(one.node)
+    yield from _operator(one)
+    yield from _quota(one.node)
+    yield from _limit_range(one.node)
+    yield from _ranges(one.node)
+    yield from _twice(one)
+    yield from _unprovided(one)
+
+
+def items(node: Node | None) -> tuple[Node, ...]:
+    """The items of a list; none of anything else."""
+    return node.items if isinstance(node, Sequence) else ()
+
+
+def _entries(node: Node | None) -> Iterator[tuple[str, str, Span, Span]]:
+    """(key, text, place of the key, place of the value) of a map of scalars."""
+    for entry in node.entries if isinstance(node, Mapping) else ():
+        if isinstance(entry.value, Scalar):
+            yield entry.key.name, entry.value.text, entry.key.span, entry.value.span
+
+
+def _scalars(node: Node | None) -> Iterator[Scalar]:
+    yield from (item for item in items(node) if isinstance(item, Scalar))
+
+
+def _groups(node: Mapping) -> Iterator[Diagnostic]:
+    for group in _scalars(node.get("researchers")):
+        if group.text in _EVERYONE or group.text.startswith("system:serviceaccounts"):
+            yield error(
+                "TAU374",
+                f"`{group.text}` is not a team: everybody, or every program, in it could read what runs here",
+                group.span,
+                "name the group of the team as the identity provider calls it",
+            )
+
+
+def _operator(one: Managed) -> Iterator[Diagnostic]:
+    network = one.data.get("network", {})
+    if not network.get("isolate", True) or "rayOperator" in network:
+        return
+    yield error(
+        "TAU375",
+        f"nobody says in which namespace of cluster `{one.cluster.name}` the KubeRay operator runs: it could not ask the Ray head "
+        "on port 8265, and no RayJob would ever start",
+        one.space.span,
+        "write `workspaces: {network: {rayOperator: NAMESPACE}}` into the Cluster, or `network: {isolate: false}` here",
+        (Related(one.cluster.span, f"cluster `{one.cluster.name}`"),),
+    )
+
+
+def _quota(node: Mapping) -> Iterator[Diagnostic]:
+    for name, text, key, value in _entries(node.get("quota")):
+        if name.startswith("count/") or name in _COUNTS or name.endswith("/persistentvolumeclaims"):
+            if not text.isdigit():
+                yield error("TAU376", f"`{name}: {text}` is no number of objects", value, "write a whole number")
+        else:
+            yield warning(
+                "TAU376",
+                f"a quota on `{name}` stands beside Kueue's: a pod that takes ten minutes to stop keeps the next run from starting",
+                key,
+                "leave compute to the ClusterQueue, and count objects: `count/jobs.batch`, `count/rayjobs.ray.io`",
+            )
+
+
+def _limit_range(node: Mapping) -> Iterator[Diagnostic]:
+    # B-04
+    for item in items(node.get("limitRange")):
+        for field in ("default", "defaultRequest"):
+            for name, _, key, _ in _entries(find(item, field)):
+                if name not in ("cpu", "memory"):
+                    yield warning(
+                        "TAU378",
+                        f"`{field}` adds `{name}` to pods, and Kueue counts it: in a ClusterQueue that does not cover `{name}` nothing "
+                        "would be admitted",
+                        key,
+                        f"remove it, unless every ClusterQueue of the namespace covers `{name}`",
+                    )
+
+
+def _ranges(node: Mapping) -> Iterator[Diagnostic]:
+    from ipaddress import ip_network
+
+    lists = [find(node, "network.dns.cidrs")]
+    openings = [item for field in ("egress", "ingress") for item in items(find(node, f"network.{field}"))]
+    lists += [find(item, field) for item in openings for field in ("cidrs", "except")]
+    known: dict[str, Any] = {}
+    for scalar in (scalar for listed in lists for scalar in _scalars(listed)):
+        try:
+            known[scalar.text] = ip_network(scalar.text)
+        except ValueError as problem:
+            yield error(
+                "TAU379",
+                f"`{scalar.text}` is no range of addresses: {str(problem).removeprefix(repr(scalar.text)).strip()}",
+                scalar.span,
+                "write the first address of the range and its length, such as 10.20.0.0/16",
+            )
+    for opening in openings:
+        around = [known[cidr.text] for cidr in _scalars(find(opening, "cidrs")) if cidr.text in known]
+        for hole in _scalars(find(opening, "except")):
+            inner = known.get(hole.text)
+            if inner is not None and not any(
+                inner.version == net.version and inner != net and inner.subnet_of(net) for net in around
+            ):
+                yield error(
+                    "TAU379",
+                    f"`except: {hole.text}` lies in none of the `cidrs` beside it",
+                    hole.span,
+                    "remove it, or name a part of one of the ranges",
+                )
+
+
+def secrets(node: Mapping) -> Iterator[tuple[str, Span]]:
+    """(name, place) of every Secret that the section names itself; what SOPS files hold is not known here."""
+    for scalar in _scalars(find(node, "secrets.existing")):
+        yield scalar.text, scalar.span
+    for item in items(find(node, "secrets.external")):
+        name = find(item, "name")
+        if isinstance(name, Scalar):
+            yield name.text, name.span
+
+
+def _twice(one: Managed) -> Iterator[Diagnostic]:
+    named = [
+        (what, name.text, name.span)
+        for field, what in (("serviceAccounts", "service account"), ("claims", "claim"))
+        for item in items(one.node.get(field))
+        if isinstance(name := find(item, "name"), Scalar)
+    ]
+    named += [("Secret", name, span) for name, span in secrets(one.node)]
+    first: dict[tuple[str, str], Span] = {}
+    for what, name, span in named:
+        other = first.setdefault((what, name), span)
+        if other is not span:
+            yield error(
+                "TAU380", f"two of one name: the {what} `{name}`", span, "remove one", (Related(other, "the other one"),)
+            )
+
+
+def _unprovided(one: Managed) -> Iterator[Diagnostic]:
+    # J47
+    if one.node.get("secrets") is None or "sops" in one.data["secrets"]:
+        return  # nobody says what there is, or it stands in files
+    known = {name for name, _ in secrets(one.node)}
+    needed = (("imagePullSecrets", one.space.image_pull_secrets), ("envFromSecrets", one.space.env_from_secrets))
+    for field, names in needed:
+        for name in names:
+            if name not in known:
+                yield error(
+                    "TAU381",
+                    f"`{field}` of workspace `{one.space.name}` names the Secret `{name}`, which nobody provides: pods would wait for it",
+                    one.space.span,
+                    f"add it under `secrets`, under `existing: [{name}]` if somebody else makes it",
+                )
