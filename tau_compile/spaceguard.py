@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.runs.refusals import named
 from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.source.reader import read as read_yaml
 from tau_compile.workload.quantity import try_parse
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Object = tuple[str, str, str, str]  # cluster, kind, namespace, name
 _GUARDED = ("localqueue-", "persistentvolumeclaim-")
-_SHOWN = 5
 
 
 def guarded(
@@ -33,11 +33,20 @@ def guarded(
         cluster = place.path.split("/")[1]
         old = place.base
         if old is None:
-            old = {name: read(f"{place.path}/{name}") or b"" for name in place.present if name.startswith(_GUARDED)}
+            old = {
+                name: read(f"{place.path}/{name}") or b""
+                for name in place.present
+                if name.startswith(_GUARDED)
+            }
         before |= _objects(cluster, place.path, old)
         after |= _objects(cluster, place.path, place.wanted)
     owners = {folder.path: folder for folder in spaces.folders}
-    said = [d for key, (path, new) in after.items() if key in before for d in _changed(key, before[key][1], new, owners[path])]
+    said = [
+        d
+        for key, (path, new) in after.items()
+        if key in before
+        for d in _changed(key, before[key][1], new, owners[path])
+    ]
     gone = {key: path for key, (path, _) in before.items() if key not in after and key[1] == "LocalQueue"}
     return said + _stranded(gone, records, known, spaces) if gone else said
 
@@ -61,7 +70,8 @@ def _changed(key: Object, old: Node, new: Node, folder: Folder) -> Iterator[Diag
         if was != now:
             yield error(
                 "TAU384",
-                f"the LocalQueue `{name}` leads to `{was}` and cannot be led to `{now}`: the API server refuses the change at every sync",
+                f"the LocalQueue `{name}` leads to `{was}` and cannot be led to `{now}`: the API server refuses "
+                "the change at every sync",
                 one.space.queue_span or one.space.span,
                 "give the queue another name; or take it out of the catalogue in one change, and bring it back in the next",
             )
@@ -103,20 +113,10 @@ def _stranded(
                 f"the LocalQueue `{queue}` of namespace `{namespace}` would leave cluster `{cluster}` while "
                 f"{named(runs)} {'is' if one else 'are'} active there: without it nothing is admitted",
                 places.get(runs[0].workspace) or Span(path, 1, 1, 1, 1),
-                f"wait for {'its end' if one else 'their ends'}, or `tau-compile cancel {runs[0].run}`; until then keep the workspace "
-                "as it is",
+                f"wait for {'its end' if one else 'their ends'}, or `tau-compile cancel {runs[0].run}`",
             )
         )
     return said
-
-
-def named(runs: list[Record]) -> str:
-    """The first runs by name, and how many more there are."""
-    names = [record.run for record in runs[:_SHOWN]]
-    more = len(runs) - len(names)
-    if more:
-        return f"{', '.join(names)} and {more} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _text(node: Node, path: str) -> str:

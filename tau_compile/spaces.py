@@ -69,7 +69,9 @@ def compile_spaces(overlays: Overlays, tree: Tree, renderer: Templates, own: Map
     return Spaces(tuple(folders), tuple(said))
 
 
-def _files(one: Managed, tree: Tree, renderer: Templates, own: Map[str, str], said: list[Diagnostic]) -> dict[str, bytes]:
+def _files(
+    one: Managed, tree: Tree, renderer: Templates, own: Map[str, str], said: list[Diagnostic]
+) -> dict[str, bytes]:
     made, problems = render(one, renderer)
     said += problems
     files: dict[str, bytes] = {}
@@ -90,14 +92,24 @@ def _sealed(one: Managed, tree: Tree, said: list[Diagnostic]) -> dict[str, bytes
         data = _read(tree, scalar.text)
         if data is None:
             message = f"`{scalar.text}` is no file that can be read"
-            said.append(error("TAU383", message, scalar.span, "name a file of this repository; links are not followed"))
+            said.append(
+                error(
+                    "TAU383", message, scalar.span, "name a file of this repository; links are not followed"
+                )
+            )
             continue
         name, problems = sealed(scalar.text, data, one.space.namespace, scalar.span)
         said += problems
         other = owners.setdefault(name, scalar.span) if name else scalar.span
         if other is not scalar.span:
             said.append(
-                error("TAU380", f"two of one name: the Secret `{name}`", scalar.span, "remove one", (Related(other, "the other one"),))
+                error(
+                    "TAU380",
+                    f"two of one name: the Secret `{name}`",
+                    scalar.span,
+                    "remove one",
+                    (Related(other, "the other one"),),
+                )
             )
         elif name:
             files[f"secret-{name}.yaml"] = committed(data)
@@ -109,7 +121,11 @@ def _read(tree: Tree, path: str) -> bytes | None:
     parts = path.split("/")
     for depth in range(1, len(parts) + 1):
         found = tree.info("/".join(parts[:depth]))
-        if found is None or found.kind != ("file" if depth == len(parts) else "folder") or found.size > _LARGEST:
+        if (
+            found is None
+            or found.kind != ("file" if depth == len(parts) else "folder")
+            or found.size > _LARGEST
+        ):
             return None
     try:
         return tree.read(path, _LARGEST)

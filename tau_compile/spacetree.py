@@ -123,15 +123,21 @@ def _effect(read: Read, place: Place) -> tuple[Effect, list[Diagnostic]]:
         if name == KUSTOMIZATION or name in base or _is_ours(read(f"{path}/{name}"))
     }
     strangers = [
-        verify.foreign(f"{path}/{name}", f"`{name}` is not among the files of workspace `{path.rpartition('/')[2]}`")
+        verify.foreign(
+            f"{path}/{name}", f"`{name}` is not among the files of workspace `{path.rpartition('/')[2]}`"
+        )
         for name in sorted(place.present - place.wanted.keys() - stale)
         if verify.counts(name)
     ]
     writes = {f"{path}/{name}": content for name, content in place.wanted.items()}
-    effect = needed(read, Effect("workspace", path, "", "", writes, frozenset(f"{path}/{name}" for name in stale)))
+    effect = needed(
+        read, Effect("workspace", path, "", "", writes, frozenset(f"{path}/{name}" for name in stale))
+    )
     touched = [name.rpartition("/")[2] for name in (*effect.writes, *effect.deletes)]
     # Nobody touched these files since the base, so it is the sources that changed; else somebody edited what is generated.
-    untouched = place.base is not None and all(_same(read(f"{path}/{name}"), base.get(name)) for name in touched)
+    untouched = place.base is not None and all(
+        _same(read(f"{path}/{name}"), base.get(name)) for name in touched
+    )
     return effect._replace(text=_text(place, touched, untouched), cause=path if untouched else ""), strangers
 
 
@@ -140,7 +146,11 @@ def _text(place: Place, touched: Collection[str], untouched: bool) -> str:
     where = f"the workspace {name} on {cluster}"
     if not place.wanted:
         return f"removes {where}"
-    if not untouched and place.base and all(place.base.get(file) == place.wanted.get(file) for file in touched):
+    if (
+        not untouched
+        and place.base
+        and all(place.base.get(file) == place.wanted.get(file) for file in touched)
+    ):
         return f"restores {where}"
     return f"updates {where}" if place.present.intersection(place.wanted) else f"makes {where}"
 
@@ -154,7 +164,11 @@ def _listed(text: bytes | None) -> list[str]:
     node = read_yaml(text, KUSTOMIZATION).node if text else None
     resources = find(node, "resources") if isinstance(node, Mapping) else None
     items = resources.items if isinstance(resources, Items) else ()
-    return [item.text for item in items if isinstance(item, Scalar) and "/" not in item.text and item.text not in (".", "..")]
+    return [
+        item.text
+        for item in items
+        if isinstance(item, Scalar) and "/" not in item.text and item.text not in (".", "..")
+    ]
 
 
 def _is_ours(text: bytes | None) -> bool:

@@ -131,6 +131,8 @@ def _tell(answer: _Answer, format: str) -> None:
 
 def _data(finding: Finding) -> dict[str, Any]:
     effect = finding.effect
-    run = "" if effect.verb in ("anchor", "workspace") else effect.path.rpartition("/")[2].removesuffix(".json")
+    run = (
+        "" if effect.verb in ("anchor", "workspace") else effect.path.rpartition("/")[2].removesuffix(".json")
+    )
     files = [{"path": file.path, "change": file.what} for file in finding.files]
     return {"verb": effect.verb, "run": run, "text": effect.text, "files": files}

@@ -112,7 +112,7 @@ def _queues(cluster: Cluster, space: Workspace, said: list[Diagnostic]) -> tuple
                 space.queue_span or space.span,
                 f"did you mean `{close}`?"
                 if close
-                else f"list `{{namespace: {space.namespace}, name: {space.queue}}}` under `localQueues` of a queue of the cluster",
+                else f"list `{{namespace: {space.namespace}, name: {space.queue}}}` under `localQueues` of a ClusterQueue",
                 (Related(cluster.span, f"cluster `{cluster.name}`"),),
             )
         )
@@ -127,10 +127,14 @@ def _labels(node: Mapping, cluster: Cluster, space: Workspace, said: list[Diagno
         name = entry.key.name
         if name.startswith(_PREFIXES) or name == "app.kubernetes.io/managed-by":
             cure = (
-                "write `podSecurity`" if name.startswith("pod-security") else "remove it, or use a key of your own"
+                "write `podSecurity`"
+                if name.startswith("pod-security")
+                else "remove it, or use a key of your own"
             )
             said.append(
-                error("TAU373", f"the label `{name}` of a namespace is not yours to set", entry.key.span, cure)
+                error(
+                    "TAU373", f"the label `{name}` of a namespace is not yours to set", entry.key.span, cure
+                )
             )
         elif isinstance(entry.value, Scalar):
             found[name] = entry.value.text, entry.value.span

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 # Object counts that have no `count/` before them.
 _COUNTS = frozenset(
-    "configmaps persistentvolumeclaims replicationcontrollers resourcequotas secrets services services.loadbalancers "
-    "services.nodeports".split()
-)
+    (
+        "configmaps",
+        "persistentvolumeclaims",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "services",
+    )
+) | {"services.loadbalancers", "services.nodeports"}
 _EVERYONE = frozenset(("system:authenticated", "system:unauthenticated", "system:masters"))
 
 
@@ -66,8 +72,8 @@ def _operator(one: Managed) -> Iterator[Diagnostic]:
         return
     yield error(
         "TAU375",
-        f"nobody says in which namespace of cluster `{one.cluster.name}` the KubeRay operator runs: it could not ask the Ray head "
-        "on port 8265, and no RayJob would ever start",
+        f"nobody says in which namespace of cluster `{one.cluster.name}` the KubeRay operator runs: it could not ask the Ray "
+        "head on port 8265, and no RayJob would ever start",
         one.space.span,
         "write `workspaces: {network: {rayOperator: NAMESPACE}}` into the Cluster, or `network: {isolate: false}` here",
         (Related(one.cluster.span, f"cluster `{one.cluster.name}`"),),
@@ -78,11 +84,14 @@ def _quota(node: Mapping) -> Iterator[Diagnostic]:
     for name, text, key, value in _entries(node.get("quota")):
         if name.startswith("count/") or name in _COUNTS or name.endswith("/persistentvolumeclaims"):
             if not text.isdigit():
-                yield error("TAU376", f"`{name}: {text}` is no number of objects", value, "write a whole number")
+                yield error(
+                    "TAU376", f"`{name}: {text}` is no number of objects", value, "write a whole number"
+                )
         else:
             yield warning(
                 "TAU376",
-                f"a quota on `{name}` stands beside Kueue's: a pod that takes ten minutes to stop keeps the next run from starting",
+                f"a quota on `{name}` stands beside Kueue's: a pod that takes ten minutes to stop keeps the next run "
+                "from starting",
                 key,
                 "leave compute to the ClusterQueue, and count objects: `count/jobs.batch`, `count/rayjobs.ray.io`",
             )
@@ -96,8 +105,8 @@ def _limit_range(node: Mapping) -> Iterator[Diagnostic]:
                 if name not in ("cpu", "memory"):
                     yield warning(
                         "TAU378",
-                        f"`{field}` adds `{name}` to pods, and Kueue counts it: in a ClusterQueue that does not cover `{name}` nothing "
-                        "would be admitted",
+                        f"`{field}` adds `{name}` to pods, and Kueue counts it: in a ClusterQueue that does not cover `{name}` "
+                        "nothing would be admitted",
                         key,
                         f"remove it, unless every ClusterQueue of the namespace covers `{name}`",
                     )
@@ -146,19 +155,23 @@ def secrets(node: Mapping) -> Iterator[tuple[str, Span]]:
 
 
 def _twice(one: Managed) -> Iterator[Diagnostic]:
-    named = [
-        (what, name.text, name.span)
-        for field, what in (("serviceAccounts", "service account"), ("claims", "claim"))
-        for item in items(one.node.get(field))
-        if isinstance(name := find(item, "name"), Scalar)
-    ]
-    named += [("Secret", name, span) for name, span in secrets(one.node)]
+    named = []
+    for field, what in (("serviceAccounts", "service account"), ("claims", "claim")):
+        for item in items(one.node.get(field)):
+            written = find(item, "name")
+            if isinstance(written, Scalar):
+                named.append((what, written.text, written.span))
+    named += [("Secret", text, place) for text, place in secrets(one.node)]
     first: dict[tuple[str, str], Span] = {}
     for what, name, span in named:
         other = first.setdefault((what, name), span)
         if other is not span:
             yield error(
-                "TAU380", f"two of one name: the {what} `{name}`", span, "remove one", (Related(other, "the other one"),)
+                "TAU380",
+                f"two of one name: the {what} `{name}`",
+                span,
+                "remove one",
+                (Related(other, "the other one"),),
             )
 
 
@@ -167,13 +180,17 @@ def _unprovided(one: Managed) -> Iterator[Diagnostic]:
     if one.node.get("secrets") is None or "sops" in one.data["secrets"]:
         return  # nobody says what there is, or it stands in files
     known = {name for name, _ in secrets(one.node)}
-    needed = (("imagePullSecrets", one.space.image_pull_secrets), ("envFromSecrets", one.space.env_from_secrets))
+    needed = (
+        ("imagePullSecrets", one.space.image_pull_secrets),
+        ("envFromSecrets", one.space.env_from_secrets),
+    )
     for field, names in needed:
         for name in names:
             if name not in known:
                 yield error(
                     "TAU381",
-                    f"`{field}` of workspace `{one.space.name}` names the Secret `{name}`, which nobody provides: pods would wait for it",
+                    f"`{field}` of workspace `{one.space.name}` names the Secret `{name}`, which nobody provides: pods would "
+                    "wait for it",
                     one.space.span,
                     f"add it under `secrets`, under `existing: [{name}]` if somebody else makes it",
                 )

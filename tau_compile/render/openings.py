@@ -29,7 +29,9 @@ def policies(network: dict[str, Any]) -> Iterator[Policy]:
         return
     yield _policy("default-deny", _EVERY_POD, types=["Ingress", "Egress"])
     yield _policy("dns", _EVERY_POD, egress=[_dns(network.get("dns", {}))])
-    yield _policy("runs", _RUNS, ingress=[{"from": [{"podSelector": _RUNS}]}], egress=[{"to": [{"podSelector": _RUNS}]}])
+    yield _policy(
+        "runs", _RUNS, ingress=[{"from": [{"podSelector": _RUNS}]}], egress=[{"to": [{"podSelector": _RUNS}]}]
+    )
     operator = network.get("rayOperator")
     if operator:
         yield _policy("ray-operator", _HEADS, ingress=[_from([operator], DASHBOARD_PORT)])
@@ -81,7 +83,9 @@ def _block(cidr: str, holes: list[str]) -> dict[str, Any]:
 
     around = ip_network(cidr)
     inside = [
-        hole for hole in holes if (net := ip_network(hole)).version == around.version and net.subnet_of(around)  # type: ignore[arg-type]
+        hole
+        for hole in holes
+        if (net := ip_network(hole)).version == around.version and net.subnet_of(around)  # type: ignore[arg-type]
     ]
     return {"ipBlock": {"cidr": cidr, **({"except": inside} if inside else {})}}
 

@@ -82,9 +82,16 @@ def wanted(one: Managed) -> list[Wanted]:
     ]
 
 
-def render(one: Managed, templates: Templates) -> tuple[list[tuple[Wanted, dict[str, Any]]], list[Diagnostic]]:
+def render(
+    one: Managed, templates: Templates
+) -> tuple[list[tuple[Wanted, dict[str, Any]]], list[Diagnostic]]:
     """The objects of a workspace, each with what was wanted, and what is wrong with a template."""
-    space = {"name": one.space.name, "namespace": one.space.namespace, "labels": labels(one), "annotations": dict(_AS_IS)}
+    space = {
+        "name": one.space.name,
+        "namespace": one.space.namespace,
+        "labels": labels(one),
+        "annotations": dict(_AS_IS),
+    }
     made: list[tuple[Wanted, dict[str, Any]]] = []
     said: list[Diagnostic] = []
     for want in wanted(one):
@@ -180,7 +187,9 @@ def _secrets(one: Managed) -> Iterator[Wanted]:
             "store": store["name"],
             "store_kind": store.get("kind", "ClusterSecretStore"),
             "type": item.get("type", ""),
-            "data": [{"secretKey": key, "remoteRef": ref} for key, ref in sorted(item.get("data", {}).items())],
+            "data": [
+                {"secretKey": key, "remoteRef": ref} for key, ref in sorted(item.get("data", {}).items())
+            ],
             "extract": [{"extract": {"key": key}} for key in item.get("extract", ())],
         }
         yield Wanted("ExternalSecret", item["name"], {"secret": secret})

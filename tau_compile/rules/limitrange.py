@@ -1,4 +1,4 @@
-"""Pods of a run against the LimitRange of their namespace, which acts when pods are made: Kueue never admits what breaks it (B-06)."""
+"""Pods of a run against the LimitRange of their namespace: Kueue never admits what breaks it (B-06)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def beyond(
         for place, pod in pods(made):
             for container in containers(pod):
                 for limit in listed:
-                    found |= dict.fromkeys(_broken(f"container `{container.get('name')}` {place}", container, limit))
+                    found |= dict.fromkeys(
+                        _broken(f"container `{container.get('name')}` {place}", container, limit)
+                    )
     return [
         error(
             "TAU382",
@@ -48,7 +50,13 @@ def _broken(what: str, container: Mapping[str, Any], limit: Mapping[str, Any]) -
     for name, ratio in limit.get("maxLimitRequestRatio", {}).items():
         asked, allowed = try_parse(str(requests.get(name, ""))), try_parse(str(most.get(name, "")))
         factor = try_parse(str(ratio))
-        if asked and allowed and factor and asked.nanos and allowed.nanos * 10**9 > asked.nanos * factor.nanos:
+        if (
+            asked
+            and allowed
+            and factor
+            and asked.nanos
+            and allowed.nanos * 10**9 > asked.nanos * factor.nanos
+        ):
             yield f"{what} may have {most[name]} of {name} for a request of {requests[name]}, more than {ratio} times"
 
 

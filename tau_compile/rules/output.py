@@ -48,7 +48,8 @@ class Judge:
         self.said: list[Diagnostic] = []
 
     def judge(self, run: Run) -> list[Diagnostic]:
-        made, kind = self.made, self.made.get("kind")
+        """Everything that is wrong with an object of a run."""
+        kind = self.made.get("kind")
         if _TEMPLATES.get(str(kind)) != self.template:
             wanted = next(kind for kind, name in _TEMPLATES.items() if name == self.template)
             self.refuse(
@@ -71,6 +72,7 @@ class Judge:
                 self.refuse("TAU430", problem.path.rpartition(".")[2], message, "mend the template")
 
     def names(self, run: Run) -> None:
+        """Name and namespace."""
         kind = self.made["kind"]
         names = {"ConfigMap": ("code.name", run.code_name), "Service": ("job.service", run.peers)}
         value, name = names.get(kind, ("run.id", run.id))
@@ -95,6 +97,7 @@ class Judge:
             )
 
     def run(self) -> None:
+        """What may never, and what must always, stand on a run."""
         kind, spec = self.made["kind"], self.made.get("spec")
         labels = _get(self.made, "metadata", "labels")
         if not (isinstance(labels, dict) and labels.get("kueue.x-k8s.io/queue-name")):

@@ -15,9 +15,32 @@ if TYPE_CHECKING:
 
 # Capabilities that the level `baseline` lets a container add.
 _BASELINE = frozenset(
-    "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT".split()
+    (
+        "AUDIT_WRITE",
+        "CHOWN",
+        "DAC_OVERRIDE",
+        "FOWNER",
+        "FSETID",
+        "KILL",
+        "MKNOD",
+        "NET_BIND_SERVICE",
+        "SETFCAP",
+        "SETGID",
+    )
+) | {"SETPCAP", "SETUID", "SYS_CHROOT"}
+_VOLUMES = frozenset(
+    [
+        "configMap",
+        "csi",
+        "downwardAPI",
+        "emptyDir",
+        "ephemeral",
+        "name",
+        "persistentVolumeClaim",
+        "projected",
+        "secret",
+    ]
 )
-_VOLUMES = frozenset("configMap csi downwardAPI emptyDir ephemeral name persistentVolumeClaim projected secret".split())
 
 
 def refused(
@@ -33,7 +56,8 @@ def refused(
     return [
         error(
             "TAU820",
-            f"the namespace `{namespace}` enforces the pod security level `{level}`, and would refuse the pods: {'; '.join(reasons)}",
+            f"the namespace `{namespace}` enforces the pod security level `{level}`, and would refuse the pods: "
+            + "; ".join(reasons),
             document,
             _cure(level, reasons),
             (Related(where, "the level is set here"),),

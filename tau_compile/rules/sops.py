@@ -35,7 +35,13 @@ def sealed(path: str, data: bytes, namespace: str, named: Span) -> Sealed:
 def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagnostic]:
     from_overlay = (Related(named, "named here"),)
     if _text(node, "kind") != "Secret" or _text(node, "apiVersion") != "v1":
-        yield error("TAU383", f"`{path}` holds no Secret", node.span, "name a file with one Secret, apiVersion v1", from_overlay)
+        yield error(
+            "TAU383",
+            f"`{path}` holds no Secret",
+            node.span,
+            "name a file with one Secret, apiVersion v1",
+            from_overlay,
+        )
         return
     for field, wanted in (("metadata.name", ""), ("metadata.namespace", namespace)):
         found = find(node, field)
@@ -51,9 +57,17 @@ def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagn
     plain = [span for field in ("data", "stringData") for span in _clear(find(node, field))]
     if not isinstance(find(node, "sops.mac"), Scalar):
         place = find(node, "data") or find(node, "stringData") or node
-        yield error("TAU821", f"`{path}` holds a Secret in clear: it has no `sops` block", place.span, _CURE.format(path=path), from_overlay)
+        yield error(
+            "TAU821",
+            f"`{path}` holds a Secret in clear: it has no `sops` block",
+            place.span,
+            _CURE.format(path=path),
+            from_overlay,
+        )
     elif plain:
-        message = f"`{path}` has {len(plain)} value{'s' * (len(plain) > 1)} in clear beside the encrypted ones"
+        message = (
+            f"`{path}` has {len(plain)} value{'s' * (len(plain) > 1)} in clear beside the encrypted ones"
+        )
         yield error("TAU821", message, plain[0], _CURE.format(path=path), from_overlay)
 
 

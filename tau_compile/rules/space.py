@@ -20,7 +20,7 @@ _GLOBAL = ("Namespace",)
 def check_object(
     want: Wanted, made: dict[str, Any], namespace: str, templates: Mapping[str, str], document: Span
 ) -> list[Diagnostic]:
-    """Everything that is wrong with one object of a workspace; without templates of the repository's own it is at ``document``."""
+    """Everything that is wrong with one object of a workspace; at ``document`` where no template is the repository's own."""
     judge = Judge(made, want.template, templates, document)
     metadata = made.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -30,7 +30,10 @@ def check_object(
         return judge.said
     judge.schema()
     if metadata.get("name") != want.name:
-        message, cure = f"the {want.kind} is not called `{want.name}`", "render the name that the packaged template renders"
+        message, cure = (
+            f"the {want.kind} is not called `{want.name}`",
+            "render the name that the packaged template renders",
+        )
         judge.refuse("TAU432", "name", message, cure)
     if want.kind not in _GLOBAL and metadata.get("namespace") != namespace:
         message = f"the {want.kind} is not in the workspace's namespace `{namespace}`"
