@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.policy.manage_rules import items
 from tau_compile.runs.refusals import named
 from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.source.reader import read as read_yaml
@@ -76,8 +77,8 @@ def _changed(key: Object, old: Node, new: Node, folder: Folder) -> Iterator[Diag
                 "give the queue another name; or take it out of the catalogue in one change, and bring it back in the next",
             )
         return
-    listed = find(one.node, "claims")
-    where = listed.span if listed else one.space.span
+    written = [find(item, "name") for item in items(one.node.get("claims"))]
+    where = next((n.span for n in written if isinstance(n, Scalar) and n.text == name), one.space.span)
     fixed = ("spec.storageClassName", "spec.accessModes")
     same = all(_plain(find(old, field)) == _plain(find(new, field)) for field in fixed)
     was, now = (_text(node, "spec.resources.requests.storage") for node in (old, new))

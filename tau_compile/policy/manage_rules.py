@@ -123,9 +123,10 @@ def _ranges(node: Mapping) -> Iterator[Diagnostic]:
         try:
             known[scalar.text] = ip_network(scalar.text)
         except ValueError as problem:
+            why = ": its address is not the first one of the range" * ("host bits" in str(problem))
             yield error(
                 "TAU379",
-                f"`{scalar.text}` is no range of addresses: {str(problem).removeprefix(repr(scalar.text)).strip()}",
+                f"`{scalar.text}` is no range of addresses{why}",
                 scalar.span,
                 "write the first address of the range and its length, such as 10.20.0.0/16",
             )

@@ -79,15 +79,18 @@ def _opening(item: dict[str, Any], side: str) -> dict[str, Any]:
 
 def _block(cidr: str, holes: list[str]) -> dict[str, Any]:
     """A range without those holes that lie in it: the API server takes no others."""
+    inside = [hole for hole in holes if _within(hole, cidr)]
+    return {"ipBlock": {"cidr": cidr, **({"except": inside} if inside else {})}}
+
+
+def _within(hole: str, cidr: str) -> bool:
     from ipaddress import ip_network
 
-    around = ip_network(cidr)
-    inside = [
-        hole
-        for hole in holes
-        if (net := ip_network(hole)).version == around.version and net.subnet_of(around)  # type: ignore[arg-type]
-    ]
-    return {"ipBlock": {"cidr": cidr, **({"except": inside} if inside else {})}}
+    try:
+        inner, around = ip_network(hole), ip_network(cidr)
+        return inner.version == around.version and inner.subnet_of(around)  # type: ignore[arg-type]
+    except ValueError:  # said where the section is read
+        return False
 
 
 def _namespace(name: str) -> dict[str, Any]:

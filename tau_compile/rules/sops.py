@@ -12,9 +12,6 @@ from tau_compile.source.reader import read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CURE = "encrypt it: `sops --encrypt --encrypted-regex '^(data|stringData)$' --in-place {path}`"
-
-
 class Sealed(NamedTuple):
     """One encrypted file: the name of its Secret, empty when it cannot be used."""
 
@@ -23,25 +20,24 @@ class Sealed(NamedTuple):
 
 
 def sealed(path: str, data: bytes, namespace: str, named: Span) -> Sealed:
-    """Judge one file; ``named`` is where the overlay names it. No message shows a value."""
+    """Judge one file; ``named`` is where the overlay names it.
+
+    What is wrong with values is said there and not in the file: an excerpt would show them to whoever reads the output.
+    """
     result = read(data, path)
-    if result.node is None or any(d.severity == "error" for d in result.diagnostics):
-        return Sealed("", result.diagnostics)
+    wrong = next((d for d in result.diagnostics if d.severity == "error"), None)
+    if result.node is None or wrong is not None:
+        place = f", line {wrong.span.line}" if wrong and wrong.span else ""
+        message = f"`{path}` is no YAML document that can be read ({wrong.id if wrong else 'TAU108'}{place})"
+        return Sealed("", (error("TAU383", message, named, "decrypt it, mend it, and encrypt it again"),))
     said = list(_wrong(path, result.node, namespace, named))
     name = find(result.node, "metadata.name")
     return Sealed(name.text if isinstance(name, Scalar) and not said else "", tuple(said))
 
 
 def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagnostic]:
-    from_overlay = (Related(named, "named here"),)
     if _text(node, "kind") != "Secret" or _text(node, "apiVersion") != "v1":
-        yield error(
-            "TAU383",
-            f"`{path}` holds no Secret",
-            node.span,
-            "name a file with one Secret, apiVersion v1",
-            from_overlay,
-        )
+        yield error("TAU383", f"`{path}` holds no Secret", named, "name a file with one Secret, apiVersion v1")
         return
     for field, wanted in (("metadata.name", ""), ("metadata.namespace", namespace)):
         found = find(node, field)
@@ -52,23 +48,15 @@ def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagn
                 f"`{field}` of the Secret {what}",
                 found.span if found else node.span,
                 f"write `{field.rpartition('.')[2]}: {wanted or 'NAME'}`, and encrypt the file again",
-                from_overlay,
+                (Related(named, "named here"),),
             )
     plain = [span for field in ("data", "stringData") for span in _clear(find(node, field))]
+    cure = f"encrypt it: `sops --encrypt --encrypted-regex '^(data|stringData)$' --in-place {path}`"
     if not isinstance(find(node, "sops.mac"), Scalar):
-        place = find(node, "data") or find(node, "stringData") or node
-        yield error(
-            "TAU821",
-            f"`{path}` holds a Secret in clear: it has no `sops` block",
-            place.span,
-            _CURE.format(path=path),
-            from_overlay,
-        )
+        yield error("TAU821", f"`{path}` holds a Secret in clear: it has no `sops` block", named, cure)
     elif plain:
-        message = (
-            f"`{path}` has {len(plain)} value{'s' * (len(plain) > 1)} in clear beside the encrypted ones"
-        )
-        yield error("TAU821", message, plain[0], _CURE.format(path=path), from_overlay)
+        lines = ", ".join(str(line) for line in sorted({span.line for span in plain}))
+        yield error("TAU821", f"`{path}` has values in clear beside the encrypted ones, in line {lines}", named, cure)
 
 
 def _clear(node: Node | None) -> Iterator[Span]:
