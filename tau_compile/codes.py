@@ -179,7 +179,7 @@ _ALL = (
     Code("TAU382", "A run that the LimitRange of its namespace refuses", "Kueue"),
     Code("TAU383", "An encrypted file that cannot be passed on", "tau-compile"),
     Code("TAU384", "A change of an object that cannot be changed", "GitOps"),
-    Code("TAU385", "A queue that would go while runs are active in it", "Kueue"),
+    Code("TAU385", "What active runs need would go", "Kubernetes"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),

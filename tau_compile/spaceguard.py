@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.policy.manage_rules import items
 from tau_compile.runs.refusals import named
+from tau_compile.runs.tree import folder
 from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.source.reader import read as read_yaml
 from tau_compile.workload.quantity import try_parse
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
     from tau_compile.spacetree import Place
 
 Object = tuple[str, str, str, str]  # cluster, kind, namespace, name
-_GUARDED = ("localqueue-", "persistentvolumeclaim-")
+_GUARDED = ("externalsecret-", "localqueue-", "persistentvolumeclaim-", "secret-", "serviceaccount-")
+_NEEDED = ("LocalQueue", "Secret", "ServiceAccount")  # claims stay in the cluster when they leave Git
+_WHY = {
+    "LocalQueue": "without it nothing is admitted",
+    "Secret": "without it pods cannot start",
+    "ServiceAccount": "without it no pod can be made",
+}
 
 
 def guarded(
@@ -41,15 +49,15 @@ def guarded(
             }
         before |= _objects(cluster, place.path, old)
         after |= _objects(cluster, place.path, place.wanted)
-    owners = {folder.path: folder for folder in spaces.folders}
+    owners = {made.path: made for made in spaces.folders}
     said = [
         d
         for key, (path, new) in after.items()
         if key in before
         for d in _changed(key, before[key][1], new, owners[path])
     ]
-    gone = {key: path for key, (path, _) in before.items() if key not in after and key[1] == "LocalQueue"}
-    return said + _stranded(gone, records, known, spaces) if gone else said
+    gone = {key: path for key, (path, _) in before.items() if key not in after and key[1] in _NEEDED}
+    return said + _stranded(read, gone, records, known, spaces) if gone else said
 
 
 def _objects(cluster: str, path: str, files: dict[str, bytes]) -> dict[Object, tuple[str, Node]]:
@@ -58,14 +66,15 @@ def _objects(cluster: str, path: str, files: dict[str, bytes]) -> dict[Object, t
         node = read_yaml(content, f"{path}/{name}").node if name.startswith(_GUARDED) else None
         if isinstance(node, Mapping):
             words = [_text(node, field) for field in ("kind", "metadata.namespace", "metadata.name")]
-            found[cluster, words[0], words[1], words[2]] = path, node
+            # An ExternalSecret stands for the Secret that it makes, whose name is its own.
+            found[cluster, words[0].removeprefix("External"), words[1], words[2]] = path, node
     return found
 
 
-def _changed(key: Object, old: Node, new: Node, folder: Folder) -> Iterator[Diagnostic]:
+def _changed(key: Object, old: Node, new: Node, made: Folder) -> Iterator[Diagnostic]:
     # K35, G21
     _, kind, _, name = key
-    one = folder.one
+    one = made.one
     if kind == "LocalQueue":
         was, now = _text(old, "spec.clusterQueue"), _text(new, "spec.clusterQueue")
         if was != now:
@@ -76,6 +85,8 @@ def _changed(key: Object, old: Node, new: Node, folder: Folder) -> Iterator[Diag
                 one.space.queue_span or one.space.span,
                 "give the queue another name; or take it out of the catalogue in one change, and bring it back in the next",
             )
+        return
+    if kind != "PersistentVolumeClaim":
         return
     written = [find(item, "name") for item in items(one.node.get("claims"))]
     where = next((n.span for n in written if isinstance(n, Scalar) and n.text == name), one.space.span)
@@ -94,30 +105,45 @@ def _changed(key: Object, old: Node, new: Node, folder: Folder) -> Iterator[Diag
 
 
 def _stranded(
-    gone: dict[Object, str], records: Iterable[Record], known: Collection[str], spaces: Spaces
+    read: Read, gone: dict[Object, str], records: Iterable[Record], known: Collection[str], spaces: Spaces
 ) -> list[Diagnostic]:
-    """Active runs whose LocalQueue leaves the tree: those that wait would wait for ever (K38)."""
-    found: dict[Object, list[Record]] = {}
-    for record in records:
-        key = (record.cluster, "LocalQueue", record.namespace, record.queue)
-        # Of a workspace that no overlay describes more is said elsewhere.
-        if record.state == "active" and key in gone and record.workspace in known:
-            found.setdefault(key, []).append(record)
-    places = {folder.one.space.name: folder.one.space.span for folder in spaces.folders}
+    """Active runs that need an object that leaves the tree: what waits would wait for ever (K38, J47)."""
+    # Of a workspace that no overlay describes more is said elsewhere.
+    active = [record for record in records if record.state == "active" and record.workspace in known]
+    places = {made.one.space.name: made.one.space.span for made in spaces.folders}
     said = []
-    for (cluster, _, namespace, queue), runs in sorted(found.items()):
-        one = len(runs) == 1
-        path = f"{gone[cluster, 'LocalQueue', namespace, queue]}/localqueue-{queue}.yaml"
-        said.append(
-            error(
-                "TAU385",
-                f"the LocalQueue `{queue}` of namespace `{namespace}` would leave cluster `{cluster}` while "
-                f"{named(runs)} {'is' if one else 'are'} active there: without it nothing is admitted",
-                places.get(runs[0].workspace) or Span(path, 1, 1, 1, 1),
-                f"wait for {'its end' if one else 'their ends'}, or `tau-compile cancel {runs[0].run}`",
+    for key, path in sorted(gone.items()):
+        cluster, kind, namespace, name = key
+        runs = [
+            r
+            for r in active
+            if (r.cluster, r.namespace) == (cluster, namespace) and _uses(read, r, kind, name)
+        ]
+        if runs:
+            one = len(runs) == 1
+            said.append(
+                error(
+                    "TAU385",
+                    f"the {kind} `{name}` of namespace `{namespace}` would leave cluster `{cluster}` while {named(runs)} "
+                    f"{'is' if one else 'are'} active there: {_WHY[kind]}",
+                    places.get(runs[0].workspace) or Span(f"{path}/kustomization.yaml", 1, 1, 1, 1),
+                    f"keep it until {'that run has' if one else 'those have'} ended, or `tau-compile cancel {runs[0].run}`",
+                )
             )
-        )
     return said
+
+
+def _uses(read: Read, record: Record, kind: str, name: str) -> bool:
+    """Whether a run needs an object: its queue stands in its record, all else in its manifests."""
+    if kind == "LocalQueue":
+        return record.queue == name
+    key = rb"serviceAccountName" if kind == "ServiceAccount" else rb"(?:name|secretName)"
+    wanted = re.compile(rb"^[ -]*" + key + rb': "?' + re.escape(name.encode()) + rb'"?\r?$', re.MULTILINE)
+    return any(
+        wanted.search(read(f"{folder(record)}/{file}") or b"")
+        for file in record.manifests
+        if file.startswith(("job-", "rayjob-"))
+    )
 
 
 def _text(node: Node, path: str) -> str:

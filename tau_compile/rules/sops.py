@@ -12,6 +12,7 @@ from tau_compile.source.reader import read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 class Sealed(NamedTuple):
     """One encrypted file: the name of its Secret, empty when it cannot be used."""
 
@@ -37,7 +38,9 @@ def sealed(path: str, data: bytes, namespace: str, named: Span) -> Sealed:
 
 def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagnostic]:
     if _text(node, "kind") != "Secret" or _text(node, "apiVersion") != "v1":
-        yield error("TAU383", f"`{path}` holds no Secret", named, "name a file with one Secret, apiVersion v1")
+        yield error(
+            "TAU383", f"`{path}` holds no Secret", named, "name a file with one Secret, apiVersion v1"
+        )
         return
     for field, wanted in (("metadata.name", ""), ("metadata.namespace", namespace)):
         found = find(node, field)
@@ -56,7 +59,9 @@ def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagn
         yield error("TAU821", f"`{path}` holds a Secret in clear: it has no `sops` block", named, cure)
     elif plain:
         lines = ", ".join(str(line) for line in sorted({span.line for span in plain}))
-        yield error("TAU821", f"`{path}` has values in clear beside the encrypted ones, in line {lines}", named, cure)
+        yield error(
+            "TAU821", f"`{path}` has values in clear beside the encrypted ones, in line {lines}", named, cure
+        )
 
 
 def _clear(node: Node | None) -> Iterator[Span]:
