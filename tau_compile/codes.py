@@ -172,7 +172,7 @@ _ALL = (
     Code("TAU375", "A closed namespace that the KubeRay operator has no way into", "KubeRay"),
     Code("TAU376", "A quota that does not count objects", "Kueue"),
     Code("TAU377", "A namespace or claim that an agent would delete", "GitOps"),
-    Code("TAU378", "A LimitRange that adds what a queue may not cover", "Kueue"),
+    Code("TAU378", "A LimitRange that contradicts itself, or adds what a queue may not cover", "Kueue"),
     Code("TAU379", "A range of addresses that is none", "Kubernetes"),
     Code("TAU380", "Two objects of one kind and name in a workspace", "Kubernetes"),
     Code("TAU381", "A Secret that nobody provides", "Kubernetes"),

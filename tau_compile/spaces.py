@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.emit.yaml import dump
 from tau_compile.named import NamedTuple
 from tau_compile.policy.manage import managed
-from tau_compile.policy.manage_rules import items, secrets
+from tau_compile.policy.manage_rules import items, secrets, unprovided
 from tau_compile.render.space import render
 from tau_compile.rules.credentials import find_in_text
 from tau_compile.rules.sops import sealed
@@ -76,17 +76,28 @@ def _files(
     said += problems
     files: dict[str, bytes] = {}
     for want, rendered in made:
-        wrong = check_object(want, rendered, one.space.namespace, own, one.space.span)
+        wrong = check_object(want, rendered, one.space, own, one.space.span)
         said += wrong
         if not wrong:
             files[file_name(rendered)] = dump(rendered).encode()
-    return files | _sealed(one, tree, said)
+    for other in _others(one):
+        files[file_name(other)] = dump(other).encode()
+    owners = dict(secrets(one.node))
+    before = len(said)
+    files |= _sealed(one, tree, owners, said)
+    if len(said) == before:
+        said += unprovided(one, owners)
+    return files
 
 
-def _sealed(one: Managed, tree: Tree, said: list[Diagnostic]) -> dict[str, bytes]:
-    """Files that SOPS encrypted, as they are, by the name they get."""
+def _others(one: Managed) -> list[dict[str, Any]]:
+    """Objects of the folder that no template makes, each labelled as ``render.space.labels`` says."""
+    return []
+
+
+def _sealed(one: Managed, tree: Tree, owners: dict[str, Span], said: list[Diagnostic]) -> dict[str, bytes]:
+    """Files that SOPS encrypted, as they are, by the name they get; the names of their Secrets join the ``owners``."""
     files: dict[str, bytes] = {}
-    owners: dict[str, Span] = dict(secrets(one.node))
     for scalar in items(find(one.node, "secrets.sops")):
         assert isinstance(scalar, Scalar)
         data = _read(tree, scalar.text)

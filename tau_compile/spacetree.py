@@ -120,7 +120,7 @@ def _effect(read: Read, place: Place) -> tuple[Effect, list[Diagnostic]]:
     stale = {
         name
         for name in listed & place.present - place.wanted.keys()
-        if name == KUSTOMIZATION or name in base or _is_ours(read(f"{path}/{name}"))
+        if name == KUSTOMIZATION or _is_ours(read(f"{path}/{name}")) or _is_ours(base.get(name))
     }
     strangers = [
         verify.foreign(

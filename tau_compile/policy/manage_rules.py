@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from tau_compile.diagnostics import Span
     from tau_compile.policy.manage import Managed
@@ -25,6 +26,10 @@ _COUNTS = frozenset(
         "services",
     )
 ) | {"services.loadbalancers", "services.nodeports"}
+_COMPUTE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
+_UNITS = {"m": Decimal("0.001"), "": Decimal(1)}
+_UNITS |= {unit: Decimal(1000) ** power for power, unit in enumerate("kMGTP", 1)}
+_UNITS |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTP", 1)}
 _EVERYONE = frozenset(("system:authenticated", "system:unauthenticated", "system:masters"))
 
 
@@ -36,7 +41,6 @@ def contents(one: Managed) -> Iterator[Diagnostic]:
     yield from _limit_range(one.node)
     yield from _ranges(one.node)
     yield from _twice(one)
-    yield from _unprovided(one)
 
 
 def items(node: Node | None) -> tuple[Node, ...]:
@@ -87,6 +91,17 @@ def _quota(node: Mapping) -> Iterator[Diagnostic]:
                 yield error(
                     "TAU376", f"`{name}: {text}` is no number of objects", value, "write a whole number"
                 )
+        elif (
+            "/" not in name
+            and name not in _COMPUTE
+            and not name.startswith(("requests.", "limits.", "hugepages-"))
+        ):
+            yield error(
+                "TAU376",
+                f"`{name}` is nothing that a quota counts",
+                key,
+                f"write `count/{name}`, with the group: `count/jobs.batch`",
+            )
         else:
             yield warning(
                 "TAU376",
@@ -98,11 +113,20 @@ def _quota(node: Mapping) -> Iterator[Diagnostic]:
 
 
 def _limit_range(node: Mapping) -> Iterator[Diagnostic]:
-    # B-04
     for item in items(node.get("limitRange")):
+        kind = find(item, "type")
+        of_pods = isinstance(kind, Scalar) and kind.text != "Container"
         for field in ("default", "defaultRequest"):
-            for name, _, key, _ in _entries(find(item, field)):
-                if name not in ("cpu", "memory"):
+            section = find(item, field)
+            if of_pods and section is not None:
+                yield error(
+                    "TAU378",
+                    f"`{field}` is for containers only",
+                    section.span,
+                    "write it into an item with `type: Container`",
+                )
+            for name, _, key, _ in _entries(section):
+                if name not in ("cpu", "memory"):  # B-04
                     yield warning(
                         "TAU378",
                         f"`{field}` adds `{name}` to pods, and Kueue counts it: in a ClusterQueue that does not cover `{name}` "
@@ -110,6 +134,38 @@ def _limit_range(node: Mapping) -> Iterator[Diagnostic]:
                         key,
                         f"remove it, unless every ClusterQueue of the namespace covers `{name}`",
                     )
+        yield from _disordered(item)
+
+
+def _disordered(item: Node) -> Iterator[Diagnostic]:
+    """Bounds that the API server refuses together: min ≤ defaultRequest ≤ default ≤ max, and ratios of at least one."""
+    rising: dict[str, tuple[str, str]] = {}
+    for field in ("min", "defaultRequest", "default", "max"):
+        for name, text, _, place in _entries(find(item, field)):
+            below, lower = rising.get(name, ("", ""))
+            if below and _amount(lower) > _amount(text):
+                yield error(
+                    "TAU378",
+                    f"`{field}` of {name} is {text}, less than its `{below}` of {lower}",
+                    place,
+                    "let them rise: min, defaultRequest, default, max",
+                )
+            else:
+                rising[name] = field, text
+    for name, text, _, place in _entries(find(item, "maxLimitRequestRatio")):
+        if _amount(text) < _amount("1"):
+            yield error(
+                "TAU378",
+                f"a limit of {name} is never less than its request",
+                place,
+                "write a ratio of at least 1",
+            )
+
+
+def _amount(text: str) -> Decimal:
+    """The amount; the schema has seen to its form."""
+    digits = text.rstrip("mkKMGTPi")
+    return Decimal(digits) * _UNITS[text[len(digits) :]]
 
 
 def _ranges(node: Mapping) -> Iterator[Diagnostic]:
@@ -176,11 +232,10 @@ def _twice(one: Managed) -> Iterator[Diagnostic]:
             )
 
 
-def _unprovided(one: Managed) -> Iterator[Diagnostic]:
-    # J47
-    if one.node.get("secrets") is None or "sops" in one.data["secrets"]:
-        return  # nobody says what there is, or it stands in files
-    known = {name for name, _ in secrets(one.node)}
+def unprovided(one: Managed, known: Collection[str]) -> Iterator[Diagnostic]:
+    """Secrets that the workspace's pods name and that are not among the ``known`` ones (J47)."""
+    if one.node.get("secrets") is None:
+        return  # nobody says what there is
     needed = (
         ("imagePullSecrets", one.space.image_pull_secrets),
         ("envFromSecrets", one.space.env_from_secrets),

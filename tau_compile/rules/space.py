@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tau_compile.diagnostics import Diagnostic, Span
+    from tau_compile.policy.model import Workspace
     from tau_compile.render.space import Wanted
 
 # Kinds with something in them that no manifest brings back, and what keeps each agent from pruning them.
@@ -18,9 +19,10 @@ _GLOBAL = ("Namespace",)
 
 
 def check_object(
-    want: Wanted, made: dict[str, Any], namespace: str, templates: Mapping[str, str], document: Span
+    want: Wanted, made: dict[str, Any], space: Workspace, templates: Mapping[str, str], document: Span
 ) -> list[Diagnostic]:
     """Everything that is wrong with one object of a workspace; at ``document`` where no template is the repository's own."""
+    namespace, workspace = space.namespace, space.name
     judge = Judge(made, want.template, templates, document)
     metadata = made.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -38,6 +40,10 @@ def check_object(
     if want.kind not in _GLOBAL and metadata.get("namespace") != namespace:
         message = f"the {want.kind} is not in the workspace's namespace `{namespace}`"
         judge.refuse("TAU431", "namespace", message, "render `namespace: {{ space.namespace }}`")
+    labels = metadata.get("labels")
+    if (labels if isinstance(labels, dict) else {}).get("tau-compile/workspace") != workspace:
+        message = "without the label `tau-compile/workspace` nobody knows whose object this is, and no build would remove it"
+        judge.refuse("TAU432", "labels", message, "render the labels that the packaged template renders")
     if want.kind in _PRECIOUS:
         _kept(judge, metadata)
     return judge.said

@@ -239,6 +239,23 @@ def test_a_foreign_file_is_reported_and_never_removed(managed: Repo) -> None:
     assert managed.read(f"{FOLDER}/pod.yaml") == "kind: Pod\n"
 
 
+def test_a_foreign_file_that_was_committed_and_listed_is_not_ours_either(managed: Repo) -> None:
+    managed.write({f"{FOLDER}/pod.yaml": "kind: Pod\n"})
+    managed.edit(f"{FOLDER}/kustomization.yaml", "resources:\n", "resources:\n- pod.yaml\n")
+    managed.commit("past every check")
+    assert "`pod.yaml` is not among the files of workspace `vision`" in managed.tau("build", exit=1).stderr
+    assert managed.read(f"{FOLDER}/pod.yaml") == "kind: Pod\n"
+
+
+def test_a_file_that_is_no_longer_made_goes_even_when_it_was_edited(managed: Repo) -> None:
+    managed.edit(VISION, MANAGE, "manage: {}\n")
+    binding = f"{FOLDER}/rolebinding-tau-compile-researchers.yaml"
+    managed.edit(binding, "    tau-compile/workspace: vision\n", "")
+    managed.tau("build")
+    assert not (managed.root / binding).exists()
+    assert managed.check()["differences"] == []
+
+
 def test_two_pull_requests_that_add_workspaces_do_not_conflict(managed: Repo) -> None:
     for name in ("robots", "speech"):
         managed.branch(f"add-{name}")

@@ -102,7 +102,12 @@ def test_nobody_scrapes_who_is_not_named() -> None:
 def test_every_opening_is_needed() -> None:
     """Without any one of the policies something that runs need is closed: none of them is there for nothing."""
     every = policies(scrapers=["monitoring"])
-    needed = [(RANK, RANK, 29500), (KUBERAY, HEAD, 8265), (RANK, INTERNET, 443), (PROMETHEUS, WORKER, 8080)]
+    needed: list[tuple[End, End, int]] = [
+        (RANK, RANK, 29500),
+        (KUBERAY, HEAD, 8265),
+        (RANK, INTERNET, 443),
+        (PROMETHEUS, WORKER, 8080),
+    ]
     for left_out in every:
         rest = [policy for policy in every if policy is not left_out]
         lost = [case for case in needed if not connects(rest, *case)] or not connects(
