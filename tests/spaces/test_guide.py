@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
+
+from jsonschema import Draft202012Validator
 
 from tests.spaces.making import SEALED
 from tests.support.cli import run
@@ -41,3 +44,18 @@ def test_the_overlays_of_the_guide_render(tmp_path: Path) -> None:
 def test_links_lead_somewhere() -> None:
     for link in re.findall(r"\]\(([^)#:]+)", TEXT):
         assert (GUIDE.parent / link).exists(), link
+
+
+def test_the_printed_schemas_hold_the_section(tmp_path: Path) -> None:
+    for name, field in (("platform", "workspaces"), ("cluster", "workspaces"), ("workspace", "manage")):
+        schema = json.loads(run(["schema", name], tmp_path).stdout)
+        for value, good in (({"researchers": ["a"]}, True), ({"researcher": ["a"]}, False)):
+            document = {
+                "apiVersion": "tau-compile/v1",
+                "kind": name.title(),
+                "metadata": {"name": "x"},
+                field: value,
+            }
+            if name == "workspace":
+                document["queue"] = "jobqueue"
+            assert Draft202012Validator(schema).is_valid(document) is good
