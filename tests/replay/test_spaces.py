@@ -97,6 +97,10 @@ def test_a_workspace_with_active_runs_cannot_go(managed: Repo) -> None:
     assert "TAU732: there are runs of a workspace `vision`, and no overlay describes it" in said
     assert all(run in said for run in runs)
     assert managed.snapshot() == before
+    for run in runs:  # what the message names
+        managed.tau("cancel", run)
+    assert "removes the workspace vision on east" in managed.tau("build").stdout
+    assert names(managed) == set()
 
 
 def test_a_workspace_goes_once_its_runs_are_over(managed: Repo) -> None:
