@@ -1,11 +1,12 @@
 """Write the reference pages that follow from the schemas and the registry of diagnostics.
 
-python docs/generate.py            write docs/reference/{tau-yaml,overlays,run-record,rules}.md
+python docs/generate.py            write docs/reference/{tau-yaml,overlays,run-record,run-identity,rules}.md
 python docs/generate.py --check    write nothing; exit 1 when a page is not what would be written
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tau_compile.codes import CODES  # noqa: E402
+from tau_compile.runs import identity  # noqa: E402
 from tau_compile.schema import store, words  # noqa: E402
 from tau_compile.schema.known import applied  # noqa: E402
 
@@ -298,6 +300,41 @@ def run_record() -> str:
     )
 
 
+IDENTITY_VECTORS = """\
+[identity_vectors.json](../../tests/runs/identity_vectors.json) is a list of test vectors. Each has a name (`what`), the
+`canonical` tau.yaml as plain data, the `files` that ship (path, exec bit, text), and the `digest` that comes out. Where
+`same as` names another vector, both are one run."""
+
+
+def run_identity() -> str:
+    """How the digest of an intent is computed, for other implementations; from the module that does it."""
+    steps = (identity.__doc__ or "").partition("How to compute it, for another implementation:\n\n")[2]
+    for name in ("DROPPED", "QUANTITIES", "SYNONYMS"):
+        steps = steps.replace(f"``{name}``", f"[{name}](#{name.lower()})")
+    dropped = [_row(f"`{key}`", _cell(why)) for key, why in sorted(identity.DROPPED.items())]
+    words = [
+        _row(f"`{key}`", f"`{old}`", f"`{new}`")
+        for key, pairs in sorted(identity.SYNONYMS.items())
+        for old, new in sorted(pairs.items())
+    ]
+    return _page(
+        NOTE.format("tau_compile/runs/identity.py"),
+        "# The identity of a run",
+        "What makes two launches of a tau.yaml the same run. Most people never need this page; it is for other programs that "
+        "want to know a run's id, and it is frozen: a later identity gets its own number, and still recognises this one.",
+        "## How it is computed",
+        re.sub(r"(?m)^   ([a-g])\. ", r"   - **\1.** ", steps.replace("``", "`").strip()),
+        "## Test vectors",
+        IDENTITY_VECTORS,
+        "## DROPPED",
+        *_table(("Key", "Why it is no part"), dropped),
+        "## QUANTITIES",
+        ", ".join(f"`{key}`" for key in sorted(identity.QUANTITIES)),
+        "## SYNONYMS",
+        *_table(("Key", "Word", "Stands for"), words),
+    )
+
+
 def rules(page: str) -> str:
     """``page`` (rules.md as it is) with a fresh table of all diagnostics between its two marks."""
     rows = []
@@ -337,6 +374,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "tau-yaml.md": tau_yaml(),
         REFERENCE / "overlays.md": overlays(),
         REFERENCE / "run-record.md": run_record(),
+        REFERENCE / "run-identity.md": run_identity(),
         file: rules(old),
     }
 

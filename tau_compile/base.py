@@ -30,6 +30,7 @@ def find(root: str, ref: str, branch: str) -> Base | None:
     """
     if not git.work_tree(root):
         return None
+    git.assert_in_place(root)
     head = git.commit(root, "HEAD")
     tips = _tips(root, ref, branch, head)
     if not tips:

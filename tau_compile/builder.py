@@ -17,6 +17,7 @@ from tau_compile.policy.former import workspace_names
 from tau_compile.runs import tree
 from tau_compile.runs.catalogue import gone
 from tau_compile.runs.evidence import Evidence
+from tau_compile.runs.lineage import follows
 from tau_compile.runs.model import Action, Limits, Plan, State
 from tau_compile.runs.plan import adopt, launched, plan
 from tau_compile.source.project import workload_files
@@ -61,6 +62,9 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
     Raises ``base.BaseMissingError`` and ``git.GitError``.
     """
     root, settings, repository = checkout
+    linked = verify.links(root)
+    if linked:  # whatever lies behind them is not in the tree
+        return Built(Plan({}, (), (), (), ()), (), tuple(linked))
     at = base.find(root, base_ref, settings.base)
     known = records.read(root, at)
     overlays = repository.overlays.overlays
@@ -88,7 +92,9 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
         restored, problems = _verified(root, made, known, at)
         said += problems
         made = _with_restored(made, restored)
-        found = _together(found, restored)
+        anew = _adopted_anew(checkout, paths, known, counted, names)
+        made = _with(made, [Action("adopt", effect.path, effect.text) for effect in anew])
+        found = [*_together(found, restored), *anew]
         if repository.manages or _managed_before(root):
             made = _with_spaces(checkout, read, made, spaces, at, found, said)
     return Built(made, tuple(_needed(read, found, known)), tuple(said))
@@ -130,10 +136,41 @@ def reader(root: str) -> Read:
     return read
 
 
+def _adopted_anew(
+    checkout: Checkout, paths: list[str], known: Known, counted: dict[str, Record], names: dict[str, str]
+) -> list[Effect]:
+    """Adoptions that are not at the base yet, and not what `adopt` would make of the same file today."""
+    at_base = known.tree if known.base is None else known.base
+    drafts = {
+        path: record
+        for path, record in known.tree.items()
+        if record.state == "adopted" and path not in at_base
+    }
+    if not drafts:
+        return []
+    others = {path: record for path, record in counted.items() if path not in drafts}
+    before: dict[tuple[str, str], list[Record]] = {}
+    for record in others.values():
+        before.setdefault((names.get(record.workspace, record.workspace), record.name), []).append(record)
+    wanted = {record.source for record in drafts.values()}.intersection(paths)
+    found = []
+    for source in survey(checkout.root, sorted(wanted), checkout.repository, others, names, adopt=True)[0]:
+        launch = source.launch(follows(before.get((source.workspace, source.name), ()))).launch
+        draft = drafts.get(launch.record.path) if launch else None
+        if launch and draft and draft.digest == source.digest:
+            text = f"makes the adoption {draft.run} anew"
+            found.append(needed(reader(checkout.root), Effect("adopt", draft.path, text, "", launch.files)))
+    return [effect for effect in found if effect.writes]
+
+
 def _with_restored(made: Plan, restored: dict[str, Effect]) -> Plan:
     """The plan that also says which manifests are brought back, where it does not say so of the record."""
     known = {action.path for action in made.actions if action.verb == "restore"}
     more = [Action("restore", path, effect.text) for path, effect in restored.items() if path not in known]
+    return _with(made, more)
+
+
+def _with(made: Plan, more: list[Action]) -> Plan:
     actions = sorted([*made.actions, *more], key=lambda action: (action.path, action.verb, action.text))
     return made._replace(actions=tuple(actions)) if more else made
 

@@ -45,6 +45,7 @@ _ALL = (
     Code("TAU124", "A bad header of a block of text", "YAML"),
     Code("TAU125", "Lines that are not aligned", "YAML"),
     Code("TAU126", "Unexpected text after a value", "YAML"),
+    Code("TAU127", "A merge conflict", "YAML"),
     Code("TAU129", "Any other YAML syntax error", "YAML"),
     Code(
         "TAU140",
@@ -257,6 +258,8 @@ _ALL = (
     Code("TAU741", "Manifests of a run that has no record", "GitOps"),
     Code("TAU742", "Manifests of a run that is over", "GitOps"),
     Code("TAU743", "A former workspace name that is taken", "GitOps"),
+    Code("TAU744", "A link in the place of a folder of runs", "GitOps"),
+    Code("TAU745", "A run record that would be too large", "GitOps"),
     # --- 8xx security
     Code("TAU801", "A literal that has the shape of a credential", "tau-compile"),
     Code("TAU802", "A literal under a name that promises a credential", "tau-compile"),

@@ -9,20 +9,12 @@ import os
 from typing import TYPE_CHECKING
 
 from tau_compile.named import NamedTuple
+from tau_compile.workload.code.git import surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TIMEOUT = 60  # seconds for one answer
-
-# Set in hooks; which repository is asked shall depend on the folder alone. GIT_CONFIG_* stays: safe.directory is set with it.
-_LOCAL = frozenset(
-    f"GIT_{name}"
-    for name in (
-        "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "NAMESPACE", "OBJECT_DIRECTORY", "GRAFT_FILE",
-        "ALTERNATE_OBJECT_DIRECTORIES", "SHALLOW_FILE", "LITERAL_PATHSPECS", "GLOB_PATHSPECS", "ICASE_PATHSPECS",
-    )
-)  # fmt: skip
 
 
 class GitError(Exception):
@@ -139,7 +131,16 @@ def contents(root: str, wanted: Iterable[Blob]) -> dict[str, bytes]:
 
 def prefix(root: str) -> str:
     """The path of ``root`` inside its work tree, with a final slash, or empty."""
-    return os.fsdecode(_git(root, "rev-parse", "--show-prefix")).rstrip("\n")
+    return os.fsdecode(_git(root, "rev-parse", "--show-prefix")).removesuffix("\n")
+
+
+def assert_in_place(root: str) -> None:
+    """Refuse a work tree that is elsewhere: paths would count from there, and every run would look new."""
+    top = os.fsdecode(_git(root, "rev-parse", "--show-toplevel")).removesuffix("\n")
+    if not os.path.lexists(os.path.join(top, ".git")):
+        raise GitError(
+            f"the work tree of this repository is {top}, by `core.worktree`; there is no .git in it"
+        )
 
 
 def blob_id(content: bytes, like: str) -> str:
@@ -168,8 +169,8 @@ def ages(root: str, folder: str) -> dict[str, int]:
     place = {sha: age for age, sha in enumerate(order)}
     found: dict[str, int] = {}
     for block in os.fsdecode(listing).split("\x01")[1:]:
-        sha, *names = block.replace("\0\n", "\0").replace("\n", "\0").split("\0")
-        for name in filter(None, names):
+        sha = block[: len(order[0])]
+        for name in filter(None, block[len(sha) :].lstrip("\0\n").split("\0")):
             found.setdefault(name[start:], place[sha])
     return found
 
@@ -178,17 +179,15 @@ def _git(root: str, *arguments: str, given: bytes | None = None, nothing: int = 
     """Git's answer. The exit code ``nothing`` stands for an empty one; any other failure is an error."""
     import subprocess
 
-    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL}
-    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(  # noqa: S603  an argument list, no shell
-            ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments],  # noqa: S607
+            ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "-C", root, *arguments],  # noqa: S607
             stdin=subprocess.DEVNULL if given is None else None,
             input=given,
             capture_output=True,
             timeout=TIMEOUT,
             check=False,
-            env=environment,
+            env=surroundings(),
         )
     except FileNotFoundError:
         raise GitError("git is not installed, and the repository is a Git work tree") from None
@@ -198,7 +197,11 @@ def _git(root: str, *arguments: str, given: bytes | None = None, nothing: int = 
         raise GitError(f"git cannot be started: {problem.strerror or problem}") from None
     if done.returncode == 0:
         return done.stdout
-    if nothing and done.returncode == nothing and not done.stderr.strip():
+    if nothing and done.returncode == nothing and all(map(_is_warning, done.stderr.splitlines())):
         return b""
     reason = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
     raise GitError(f"git {arguments[0]}: {reason}")
+
+
+def _is_warning(line: bytes) -> bool:
+    return not line.strip() or line.startswith((b"warning: ", b"hint: "))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from tau_compile import git
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
-from tau_compile.runs.record import FOLDER, Record, from_json
+from tau_compile.runs.record import FOLDER, MAX_BYTES, Record, from_json
 from tau_compile.runs.tree import committed
 from tau_compile.source.files import read_regular, reason
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tau_compile.base import Base
+
+
+_RUN = re.compile(
+    r"[a-z0-9][-a-z0-9.]*-[0-9a-f]{8}\.json"
+).fullmatch  # what no record is called was never one
 
 
 class Known(NamedTuple):
@@ -63,7 +69,7 @@ def read(root: str, base: Base | None) -> Known:
         record = record or tree.get(path)  # unreadable at the base, and mended since
         if record is not None:
             same[path] = record
-        elif not os.path.lexists(f"{root}/{path}"):
+        elif not os.path.lexists(f"{root}/{path}") and _RUN(path.rpartition("/")[2]):
             said.append(_gone(path, base))
     return Known(tree, dict(sorted(same.items())), texts, tuple(said))
 
@@ -104,7 +110,7 @@ def _names(folder: str) -> list[str]:
 
 def _read(root: str, path: str) -> bytes | Diagnostic:
     try:
-        return read_regular(f"{root}/{path}")
+        return read_regular(f"{root}/{path}", MAX_BYTES + 1)
     except OSError as problem:
         hint = f"`git checkout BASE -- {path}`, with the base branch for BASE, brings it back"
         message = f"the run record cannot be read: {reason(problem)}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
 from tau_compile.runs import pool, tree
+from tau_compile.runs.record import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from tau_compile.runs.record import Record
 
@@ -71,6 +73,44 @@ def content(path: str) -> bytes | None:
         return b""
     finally:
         os.close(number)
+
+
+def links(root: str) -> list[Diagnostic]:
+    """Links in the places of our folders. Git keeps a link and not what lies behind it: an agent would see an empty tree."""
+    said: list[Diagnostic] = []
+    todo = [(FOLDER, 1), (tree.TOP, 4)]  # how many folders below are ours
+    while todo:
+        path, depth = todo.pop()
+        if os.path.islink(f"{root}/{path}"):
+            said.append(_link(path))
+        elif depth:
+            with _scanned(f"{root}/{path}") as entries:
+                for entry in entries:
+                    if depth == 3 and entry.name not in ("runs", "workspaces"):  # rendered/<cluster>/...
+                        continue
+                    if not entry.is_symlink():
+                        if depth > 1 and entry.is_dir():
+                            todo.append((f"{path}/{entry.name}", depth - 1))
+                    elif os.path.isdir(entry.path):
+                        said.append(_link(f"{path}/{entry.name}"))
+    return said
+
+
+@contextmanager
+def _scanned(folder: str) -> Iterator[Iterable[os.DirEntry[str]]]:
+    try:
+        listing = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        yield ()
+        return
+    with listing:
+        yield listing
+
+
+def _link(path: str) -> Diagnostic:
+    hint = f"put the folder itself in its place: remove the link, then `git checkout -- {path}`"
+    message = f"a symbolic link stands in the place of the folder `{path}`"
+    return error("TAU744", message, Span(path, 1, 1, 1, 1), hint)
 
 
 def strangers(
@@ -150,8 +190,8 @@ def _names(folder: str) -> list[str]:
 
 
 def listing(folder: str) -> set[str] | None:
-    """The names in a folder; None if there is none."""
+    """The names in a folder; None: there is none. Raises OSError for one that cannot be read: it may hold anything."""
     try:
         return set(os.listdir(folder))
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DIFFERENT = 3
 _SHOWN = 6  # files of one run that are listed
 # Runs, records or manifests that are not as they were launched: differences, even where no build can mend them.
-_TAMPERED = frozenset({"TAU738", "TAU739", "TAU740", "TAU741", "TAU742"})
+_TAMPERED = frozenset({"TAU738", "TAU739", "TAU740", "TAU741", "TAU742", "TAU744"})
 
 
 class Finding(NamedTuple):

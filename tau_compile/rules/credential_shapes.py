@@ -8,12 +8,13 @@ linear in the length of the text, whatever the text is.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 class Shape(NamedTuple):
@@ -92,8 +93,20 @@ SHAPES = (
 )
 
 
-def find_shapes(text: str) -> Iterator[Hit]:
-    """Yield the first place of each shape, placeholders (``ghp_xxxx…``, ``user:$(PASSWORD)@host``) apart."""
+_SHORT = 200  # characters of what is likely to come again, in one workload after the other
+
+
+def find_shapes(text: str) -> Iterable[Hit]:
+    """The first place of each shape, placeholders (``ghp_xxxx…``, ``user:$(PASSWORD)@host``) apart."""
+    return _found_again(text) if len(text) <= _SHORT else _found(text)
+
+
+@lru_cache(maxsize=4096)
+def _found_again(text: str) -> tuple[Hit, ...]:
+    return tuple(_found(text))
+
+
+def _found(text: str) -> Iterator[Hit]:
     for shape in SHAPES:
         if not any(mark in text for mark in shape.marks):
             continue

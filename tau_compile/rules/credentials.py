@@ -31,7 +31,7 @@ def find(env: Iterable[tuple[str, str, Span | None]], what: str = "environment v
     """
     said = []
     for name, value, span in env:
-        hit = next(find_shapes(value), None)
+        hit = next(iter(find_shapes(value)), None)
         if hit:
             message = f"the {what} `{name}` holds what looks like {hit.what}"
             said.append(error("TAU801", message, span, _instead(name)))

@@ -36,7 +36,7 @@ class Evidence:
         self._listed: dict[str, frozenset[str]] = {}
 
     def end(self, record: Record) -> Ended | None:
-        """How the run ended; None while nothing says that it did."""
+        """How the run ended; None while nothing says that it did. Raises OSError for a folder that cannot be read."""
         place = folder_of(record)
         head, _, run = place.rpartition("/")
         if run not in self._names(head):
@@ -59,7 +59,7 @@ class Evidence:
             try:
                 missing = above and folder.rpartition("/")[2] not in self._names(above)
                 found = frozenset(() if missing else os.listdir(f"{self._root}/{folder}"))
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 found = frozenset()
             self._listed[folder] = found
         return found

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tau_compile import __version__
 from tau_compile.compiler import compile_intent
+from tau_compile.diagnostics import error
 from tau_compile.runs.model import Launch, Made
-from tau_compile.runs.record import Record, fault, to_json
+from tau_compile.runs.record import MAX_BYTES, Record, fault, to_json
 from tau_compile.runs.tree import committed, digest, files_of, folder, sha256_hex
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
@@ -38,7 +39,13 @@ def launch(
     wrong = fault(record)
     if wrong:  # the next build could not read it: better to stop here, as a bug
         raise RuntimeError(f"the record of {record.run} {wrong}")
-    files[record.path] = to_json(record).encode()
+    text = to_json(record).encode()
+    if len(text) > MAX_BYTES:
+        message = f"the record of {record.run} would have {len(text) / (1 << 20):.1f} MiB; the most is {MAX_BYTES >> 20} MiB"
+        hint = "shorten the tau.yaml: move long maps and lists into a file that ships with the code; a shorter path helps, too"
+        said.append(error("TAU745", message, intent.document.span, hint))
+        return Made(None, tuple(said))
+    files[record.path] = text
     return Made(Launch(record, files), tuple(said))
 
 

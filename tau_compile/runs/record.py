@@ -21,6 +21,7 @@ State = Literal["active", "retired", "cancelled", "adopted"]
 VERSION = 1
 IDENTITY = 1
 FOLDER = "runs"
+MAX_BYTES = 4 << 20  # of one record's file: Git keeps every version of it
 
 
 class Ended(NamedTuple):
@@ -109,6 +110,8 @@ def restated(data: bytes, record: Record) -> str:
 
 def from_json(data: bytes, path: str, brief: bool = False) -> Parsed:
     """Read one record; ``brief`` leaves out ``origins``. A record is never written by hand, so faults are said shortly."""
+    if len(data) > MAX_BYTES:
+        return _broken(path, f"is larger than {MAX_BYTES >> 20} MiB")
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as problem:

@@ -19,13 +19,13 @@ class SourceFile(NamedTuple):
     problem: Diagnostic | None = None
 
 
-def read_regular(path: str) -> bytes:
-    """At most `MAX_BYTES` of a regular file. Raises OSError; a pipe or a device is refused and never waited for."""
+def read_regular(path: str, most: int = MAX_BYTES) -> bytes:
+    """At most ``most`` bytes of a regular file. Raises OSError; a pipe or a device is refused and never waited for."""
     _assert_regular(os.stat(path).st_mode)
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:
         _assert_regular(os.fstat(number).st_mode)
-        return file.read(MAX_BYTES)
+        return file.read(most)
 
 
 def read_inside(root: str, path: str) -> bytes | Diagnostic:

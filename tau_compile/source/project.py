@@ -99,7 +99,8 @@ def own_templates(root: str, known: list[str]) -> list[SourceFile]:
 def workload_files(root: str, start: str, patterns: list[str]) -> Iterator[str]:
     """The tau.yaml files at or below ``start`` that match the project's globs, as sorted paths from the root.
 
-    Links are not followed, submodules are not entered, and pipes and the like are passed over.
+    Links are not followed, submodules are not entered, and pipes and the like are passed over. Raises OSError for a folder that
+    cannot be read: what lies there is not gone.
     """
     from tau_compile.source.globs import matches, may_match_below
 
@@ -111,7 +112,7 @@ def workload_files(root: str, start: str, patterns: list[str]) -> Iterator[str]:
         try:
             with os.scandir(f"{root}/{folder}") as listing:
                 entries = list(listing)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
         if folder not in ("", top) and any(entry.name == ".git" for entry in entries):
             continue
@@ -132,7 +133,7 @@ def _overlay_paths(root: str) -> Iterator[str]:
         folder = os.path.join(root, OVERLAYS, sub) if sub else os.path.join(root, OVERLAYS)
         try:
             names = sorted(os.listdir(folder))
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
         for name in names[:MAX_FILES]:
             if name.endswith(_YAML) and not name.startswith(".#"):  # an editor's lock is a link to nowhere

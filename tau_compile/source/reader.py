@@ -43,6 +43,7 @@ class ReadResult(NamedTuple):
 
 
 _DEFAULT = Limits()
+_CONFLICT = "<<<<<<< "  # at the beginning of a line
 
 
 def read(data: bytes, file: str, limits: Limits = _DEFAULT, *, loader: Loader | None = None) -> ReadResult:
@@ -54,6 +55,8 @@ def read(data: bytes, file: str, limits: Limits = _DEFAULT, *, loader: Loader | 
     text, diagnostics = decode(data, file, limits)
     if diagnostics:
         return ReadResult(None, tuple(diagnostics))
+    if _CONFLICT in text and (text.startswith(_CONFLICT) or f"\n{_CONFLICT}" in text):
+        return ReadResult(None, (_conflict(text, file),))
     composer = Composer(text, file, limits)
     try:
         composer.run(_events(text, loader))
@@ -81,6 +84,16 @@ def read(data: bytes, file: str, limits: Limits = _DEFAULT, *, loader: Loader | 
             error("TAU108", message, Span(file, 1, 1, 1, 1), "write `key: value` lines")
         )
     return ReadResult(None if composer.broken else node, tuple(ordered(composer.diagnostics)))
+
+
+def _conflict(text: str, file: str) -> Diagnostic:
+    from tau_compile.source.places import line_end, span_of
+
+    start = 0 if text.startswith(_CONFLICT) else text.index(f"\n{_CONFLICT}") + 1
+    hint = "resolve it: keep one side, or both, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>"
+    return error(
+        "TAU127", "a merge conflict begins here", span_of(text, file, start, line_end(text, start)), hint
+    )
 
 
 def _events(text: str, loader: Loader | None) -> Callable[[], Any]:

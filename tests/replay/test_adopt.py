@@ -78,6 +78,37 @@ def test_adopting_in_a_pull_request(launched: Repo) -> None:
     assert launched.build().keys() == {"keep"}
 
 
+def test_an_adoption_in_a_pull_request_is_what_adopt_makes(launched: Repo) -> None:
+    launched.branch("move-in")
+    _many(launched, 2)
+    launched.edit("workloads/vision/old/001/tau.yaml", "name: old-1", "name: train")
+    launched.delete("workloads/vision/train")  # one that follows an older run of its name
+    launched.tau("adopt", "workloads/vision/old")
+    launched.commit("adopt")
+    assert launched.check("--base", "main")["differences"] == []
+    run = launched.run_of("old-0")
+    path, good = f"runs/vision/{run}.json", launched.files_of(run)
+    for old, new in (
+        ('"gpus": 1,\n  "identity"', '"gpus": 0,\n  "identity"'),
+        ('"memory": "64Gi"', '"memory": "1Gi"'),
+    ):
+        launched.edit(path, old, new)
+        (finding,) = launched.check("--base", "main", exit=3)["differences"]
+        assert finding["text"] == f"makes the adoption {run} anew"
+        assert finding["files"] == [{"path": path, "change": "differs"}]
+        assert launched.build()["adopt"] == [run]
+        assert launched.files_of(run) == good
+    # Made with the policy of the day it is merged, as launches are; then it stays.
+    launched.edit("overlays/workspaces/vision.yaml", "outputRoot: /data", "outputRoot: /elsewhere")
+    launched.edit("workloads/vision/old/001/tau.yaml", "4h", "5h")  # edited since: nothing to compare with
+    assert launched.build()["adopt"] == [run]
+    launched.commit("once more")
+    launched.switch("main")
+    launched.git("merge", "-q", "move-in")
+    launched.edit("overlays/workspaces/vision.yaml", "outputRoot: /elsewhere", "outputRoot: /data")
+    assert launched.build().keys() == {"keep"}
+
+
 def test_what_is_recorded_is_not_adopted(launched: Repo) -> None:
     run = launched.run_of("train")
     outcome = launched.tau("adopt", "workloads/vision/train")

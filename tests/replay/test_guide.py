@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.packaging.test_readme import BLOCK, Step, fits, run, shown, steps
+from tests.support.cli import run as call
 from tests.support.tools import ROOT
 
 if TYPE_CHECKING:
@@ -44,3 +45,19 @@ def test_the_runs_that_the_guide_speaks_of_are_those_it_makes() -> None:
 def test_links_lead_somewhere() -> None:
     for link in re.findall(r"\]\(([^)#:]+)", GUIDE.read_text(encoding="utf-8")):
         assert (GUIDE.parent / link).exists(), link
+
+
+def test_the_renamed_workspace_of_the_guide(tmp_path: Path) -> None:
+    """The overlay that the page shows, in the repository that the page begins with."""
+    (block,) = re.findall(r"^```yaml\n# (overlays/\S+)\n(.*?)^```$", GUIDE.read_text("utf-8"), re.M | re.S)
+    assert call(["init", "lab", "--name", "vision", "--cluster", "gpu-east"], tmp_path).exit == 0
+    lab = tmp_path / "lab"
+    assert call(["build"], lab).stdout.endswith("launches 1 run; 6 files written, 0 removed\n")
+    (lab / "overlays/workspaces/vision.yaml").unlink()
+    (lab / block[0]).write_text(block[1], encoding="utf-8")
+    assert call(["build"], lab) == (0, "keeps 1 run; no file changes\n", "")
+    source = lab / "workloads/vision/hello/main.py"
+    source.write_text(source.read_text() + "print(2)\n")
+    assert call(["build"], lab).exit == 0
+    assert len(list(lab.glob("rendered/gpu-east/runs/images/hello-*"))) == 1
+    assert len(list(lab.glob("rendered/gpu-east/runs/vision/hello-*"))) == 1

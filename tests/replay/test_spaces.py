@@ -348,3 +348,11 @@ def test_a_secret_in_clear_is_shown_to_nobody(managed: Repo) -> None:
             outcome = managed.tau(verb, exit=1)
             assert "sesame" not in outcome.stdout + outcome.stderr
             assert "secrets/hub.yaml" in outcome.stderr
+
+
+def test_a_link_in_the_place_of_a_folder_is_refused(managed: Repo) -> None:
+    managed.move(FOLDER, "elsewhere")
+    (managed.root / FOLDER).symlink_to(managed.root / "elsewhere")
+    assert (
+        f"a symbolic link stands in the place of the folder `{FOLDER}`" in managed.tau("build", exit=1).stderr
+    )

@@ -44,6 +44,15 @@ def _move(old: str, new: str) -> Edit:
     return f"{old} -> {new}", edit
 
 
+def _move_both(old: str, new: str) -> Edit:
+    def edit(repo: Memory) -> None:
+        for name in ("tau.yaml", "train.py"):
+            if f"{old}/{name}" in repo.files:
+                repo.files[f"{new}/{name}"] = repo.files.pop(f"{old}/{name}")
+
+    return f"{old} -> {new}", edit
+
+
 def _template(name: str) -> str:
     with open(locate("templates", name), encoding="utf-8") as file:
         return file.read()
@@ -95,6 +104,8 @@ WORDS: list[Edit] = [
     _replace(TRAIN, "run:\n", "run:\n  on_change: refuse\n"),
     _replace(TRAIN, "\n", "\r\n"),
     _add(TRAIN, "policy: {workspace: vision}\n"),
+    _move_both("workloads/vision/train", "workloads/vision/training/first"),
+    _move_both("workloads/vision/eval", "workloads/vision/train/eval"),
     _write("workloads/vision/train/notes.txt", "mine\n"),
     _write("README.md", "about\n"),
 ]

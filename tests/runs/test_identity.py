@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from tau_compile.runs.identity import DROPPED, IDENTITY, QUANTITIES, SYNONYMS, intent_digest, project, run_id
 from tau_compile.workload.code import CodeFile
+from tests.support.tools import ROOT
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "identity_vectors.json").read_text("utf-8")
@@ -42,6 +44,30 @@ def test_vectors_are_enough_and_say_what_they_share() -> None:
             assert vector["digest"] == by_name[other]
     different = [v["digest"] for v in VECTORS if "same as" not in v]
     assert len(set(different)) == len(different)
+
+
+def test_the_published_page_and_the_vectors_it_leads_to() -> None:
+    """Whoever follows the page with nothing but a JSON library and sha256 gets the digests."""
+    page = ROOT / "docs" / "reference" / "run-identity.md"
+    text = page.read_text("utf-8")
+    (link,) = re.findall(r"\]\((\.\./[^)#]*vectors\.json)\)", text)
+    assert (page.parent / link).resolve() == Path(__file__).parent / "identity_vectors.json"
+    assert all(f"| `{key}` |" in text for key in DROPPED)
+    assert all(f"`{key}`" in text for key in QUANTITIES)
+    assert "the line `tau-compile identity 1`, a line feed, and that text" in text
+    plain = [v for v in VECTORS if v["what"] in ("nothing at all", "three files", "no code", "letters")]
+    assert len(plain) == 4
+    for vector in plain:
+        intent = {key: value for key, value in vector["canonical"].items() if key != "schema_version"}
+        for key, amount in (("cpus", "16"), ("memory", str(64 << 30))):
+            if "compute" in intent:
+                intent["compute"] = intent["compute"] | {key: amount}
+        code = sorted(
+            [path, bit, hashlib.sha256(data.encode()).hexdigest()] for path, bit, data in vector["files"]
+        )
+        document = {"intent": intent, "code": code}
+        line = json.dumps(document, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        assert hashlib.sha256(f"tau-compile identity 1\n{line}".encode()).hexdigest() == vector["digest"]
 
 
 def test_the_documented_text_by_hand() -> None:

@@ -57,6 +57,15 @@ CASES: dict[str, tuple[bytes | str, Expected]] = {
         [("TAU110", 2, 1, 2, 19, "remove the line"), ("TAU110", 3, 1, 3, 5, "in quotes")],
     ),
     "directive behind a lone CR": ("a: b\r%x\r", [("TAU110", 2, 1, 2, 3, "in quotes")]),
+    # markers that Git leaves
+    "merge conflict": (
+        "a: 1\r\n<<<<<<< HEAD\r\nb: 2\r\n=======\r\nb: 3\r\n>>>>>>> other\r\n",
+        [("TAU127", 2, 1, 2, 13, "keep one side, or both")],
+    ),
+    "merge conflict from the first line on": (
+        "<<<<<<< HEAD\na: 1\n=======\n>>>>>>> other\n",
+        [("TAU127", 1, 1, 1, 13, "remove the lines")],
+    ),
     # tabs
     "tab indents a key": ("a:\n\tb: 1\n", [("TAU111", 2, 1, 2, 2, "indent with spaces")]),
     "tab behind spaces": ("a:\n  \tb: 1\n", [("TAU111", 2, 3, 2, 4, "indent with spaces")]),

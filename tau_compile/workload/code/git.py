@@ -11,16 +11,33 @@ if TYPE_CHECKING:
 
 SECONDS = 30
 
+# Set in hooks; which repository is asked shall depend on the folder alone. GIT_CONFIG_* stays: safe.directory is set with it.
+_LOCAL = frozenset(
+    f"GIT_{name}"
+    for name in (
+        "DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR", "NAMESPACE", "OBJECT_DIRECTORY", "GRAFT_FILE",
+        "ALTERNATE_OBJECT_DIRECTORIES", "SHALLOW_FILE", "LITERAL_PATHSPECS", "GLOB_PATHSPECS", "ICASE_PATHSPECS",
+        "NOGLOB_PATHSPECS", "INTERNAL_SUPER_PREFIX", "REPLACE_REF_BASE",
+    )
+)  # fmt: skip
+
+
+def surroundings() -> dict[str, str]:
+    """The environment that Git is called in. Traces are off: they go where errors are looked for."""
+    import os
+
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _LOCAL and not name.startswith("GIT_TRACE")
+    }
+    return kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+
 
 def ls_files(root: str, paths: Sequence[str]) -> dict[str, Tracked] | None:
     """List the index at or below ``paths`` (from ``root``); None outside a work tree. Raises GitError."""
-    import os
     import subprocess
 
-    # Hooks run with GIT_DIR, GIT_INDEX_FILE and others set; only the folder shall decide which repository is
-    # asked.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "-C", root]
     question = ["ls-files", "-z", "--stage", "--", *(path or "." for path in paths)]
     try:
@@ -28,7 +45,7 @@ def ls_files(root: str, paths: Sequence[str]) -> dict[str, Tracked] | None:
             [*command, *question],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=environment,
+            env=surroundings(),
             timeout=SECONDS,
             check=False,
         )
