@@ -60,10 +60,11 @@ tau_compile/_templates.py: $(shell find templates -name '*.j2') tau_compile/_bui
 
 GO_PINS := tests/tools/go.mod tests/tools/go.sum tests/tools/go.sh
 # go.sh asks a Python for pip where the machine has no Go that is new enough.
-GO_BUILD = PYTHON="$(or $(wildcard $(BIN)/python),$(PYTHON))" \
-	sh tests/tools/go.sh -C tests/tools build -mod=readonly -buildvcs=false -trimpath
+GO = PYTHON="$(or $(wildcard $(BIN)/python),$(PYTHON))" sh tests/tools/go.sh
+GO_FLAGS := -mod=readonly -buildvcs=false -trimpath
+GO_BUILD = $(GO) -C tests/tools build $(GO_FLAGS)
 
-tools: .tools/bin/kubeconform .tools/bin/yamlread ## Build the Go programs that the tests use.
+tools: .tools/bin/kubeconform .tools/bin/yamlread .tools/bin/celcheck ## Build the Go programs that the tests use.
 
 .tools/bin/kubeconform: $(GO_PINS)
 	$(GO_BUILD) -o $(CURDIR)/$@.new github.com/yannh/kubeconform/cmd/kubeconform
@@ -71,6 +72,11 @@ tools: .tools/bin/kubeconform .tools/bin/yamlread ## Build the Go programs that 
 
 .tools/bin/yamlread: $(GO_PINS) tests/tools/yamlread/main.go
 	$(GO_BUILD) -o $(CURDIR)/$@.new ./yamlread
+	mv $@.new $@
+
+# A module of its own: its pins are those of the API server that it links. Built anew only when it changes; the first time takes minutes.
+.tools/bin/celcheck: $(wildcard tests/tools/celcheck/*) tests/tools/go.sh
+	$(GO) -C tests/tools/celcheck build $(GO_FLAGS) -o $(CURDIR)/$@.new .
 	mv $@.new $@
 
 schemas: $(READY) ## Derive schemas/kubernetes from the Go modules that schemas/derive/kinds.py pins.

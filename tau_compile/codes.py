@@ -181,6 +181,12 @@ _ALL = (
     Code("TAU383", "An encrypted file that cannot be passed on", "tau-compile"),
     Code("TAU384", "A change of an object that cannot be changed", "GitOps"),
     Code("TAU385", "What active runs need would go", "Kubernetes"),
+    Code("TAU386", "Admission checks for a cluster that is too old", "Kubernetes"),
+    Code("TAU387", "Admission checks for a cluster of unknown version", "Kubernetes"),
+    Code("TAU388", "An admission check with nothing to compare with", "tau-compile"),
+    Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
+    Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
+    Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),

@@ -114,11 +114,17 @@ def compile_file(repository: Repository, path: str, data: bytes, workspace: str 
 
 
 def compile_intent(
-    repository: Repository, intent: Intent, workspace: str, said: list[Diagnostic], digest: str = ""
+    repository: Repository,
+    intent: Intent,
+    workspace: str,
+    said: list[Diagnostic],
+    digest: str = "",
+    lenient: bool = False,
 ) -> Compiled | None:
     """Resolve and render an intent; None, with the reasons in ``said``, when that cannot be done.
 
-    ``digest`` is the intent's, where it is known already.
+    ``digest`` is the intent's, where it is known already. ``lenient`` is for questions about an intent: what comes out in spite
+    of errors is returned, and not checked. It may then raise anything.
     """
     overlays = repository.overlays.overlays
     if overlays is None:
@@ -129,9 +135,9 @@ def compile_intent(
     workload = build(resolved, said)
     said += credentials_in(resolved.merged.node)
     argv = _command(workload, intent.bundle, said)
-    if has_errors(said):
+    if has_errors(said) and not lenient:
         return None
-    return _render(repository, intent, digest or intent.digest(), resolved, workload, argv, said)
+    return _render(repository, intent, digest or intent.digest(), resolved, workload, argv, said, lenient)
 
 
 def _render(
@@ -142,6 +148,7 @@ def _render(
     workload: Workload,
     argv: list[str],
     said: list[Diagnostic],
+    lenient: bool = False,
 ) -> Compiled | None:
     from tau_compile.render.manifests import render
     from tau_compile.render.payload import payload
@@ -154,12 +161,20 @@ def _render(
     run = Run(identity, workload, resolved, files)
     objects, problems = render(run, repository.renderer)
     said += problems
+    if lenient:
+        return Compiled(
+            intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload
+        )
     if not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if resolved.workspace.manage is not None and not has_errors(said):
         from tau_compile.rules.place import fits
 
         said += fits(objects.values(), resolved)
+    if (resolved.platform.admission or resolved.workspace.admission) and not has_errors(said):
+        from tau_compile.rules.admission import judged
+
+        said += judged(objects.values(), resolved)
     if has_errors(said):
         return None
     return Compiled(intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload)

@@ -175,6 +175,12 @@ def ages(root: str, folder: str) -> dict[str, int]:
     return found
 
 
+def added_by(root: str, path: str) -> str:
+    """The latest commit that added a file, ``path`` counting from ``root``; empty if none did."""
+    asked = ("log", "-1", "--diff-filter=A", "--no-renames", "--format=%H", "HEAD", "--", path)
+    return _git(root, *asked).decode().strip()
+
+
 def _git(root: str, *arguments: str, given: bytes | None = None, nothing: int = 0) -> bytes:
     """Git's answer. The exit code ``nothing`` stands for an empty one; any other failure is an error."""
     import subprocess

@@ -22,6 +22,7 @@ from tau_compile.workload.code import Asked, CodeBundle, CodeRequest, collect
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tau_compile.source.nodes import Node
     from tau_compile.workload.code import Tree
 
 
@@ -62,9 +63,11 @@ def read_document(path: str, data: bytes, said: list[Diagnostic]) -> Canonical |
     """Read one tau.yaml and bring it into the canonical form; None when there is no document to go on with."""
     result = read(data, path)
     said += result.diagnostics
-    node = result.node
-    if node is None:
-        return None
+    return None if result.node is None else canonical_of(result.node, said)
+
+
+def canonical_of(node: Node, said: list[Diagnostic]) -> Canonical | None:
+    """Check a tau.yaml that was read and bring it into the canonical form."""
     if not isinstance(node, Mapping):
         said.append(
             error(

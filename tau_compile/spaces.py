@@ -64,13 +64,18 @@ def compile_spaces(overlays: Overlays, tree: Tree, renderer: Templates, own: Map
     folders = []
     for one in managed(overlays, said):
         said += _credentials(one)
-        files = _files(one, tree, renderer, own, said)
+        files = _files(overlays, one, tree, renderer, own, said)
         folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}))
     return Spaces(tuple(folders), tuple(said))
 
 
 def _files(
-    one: Managed, tree: Tree, renderer: Templates, own: Map[str, str], said: list[Diagnostic]
+    overlays: Overlays,
+    one: Managed,
+    tree: Tree,
+    renderer: Templates,
+    own: Map[str, str],
+    said: list[Diagnostic],
 ) -> dict[str, bytes]:
     made, problems = render(one, renderer)
     said += problems
@@ -80,7 +85,7 @@ def _files(
         said += wrong
         if not wrong:
             files[file_name(rendered)] = dump(rendered).encode()
-    for other in _others(one):
+    for other in _others(overlays, one):
         files[file_name(other)] = dump(other).encode()
     owners = dict(secrets(one.node))
     before = len(said)
@@ -90,9 +95,13 @@ def _files(
     return files
 
 
-def _others(one: Managed) -> list[dict[str, Any]]:
+def _others(overlays: Overlays, one: Managed) -> list[dict[str, Any]]:
     """Objects of the folder that no template makes, each labelled as ``render.space.labels`` says."""
-    return []
+    if one.platform.admission is None and one.space.admission is None:
+        return []
+    from tau_compile.render.admission import policies_of
+
+    return policies_of(overlays, one.cluster, one.space)
 
 
 def _sealed(one: Managed, tree: Tree, owners: dict[str, Span], said: list[Diagnostic]) -> dict[str, bytes]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic
     from tau_compile.effects import Read
     from tau_compile.runs.record import Record
+    from tau_compile.source.nodes import Node
     from tau_compile.spaces import Spaces
 
 
@@ -177,5 +178,11 @@ def _is_ours(text: bytes | None) -> bool:
     if not isinstance(node, Mapping):
         return False
     labels = find(node, "metadata.labels")
-    ours = isinstance(labels, Mapping) and labels.get("tau-compile/workspace") is not None
+    ours = (
+        isinstance(labels, Mapping) and _text_of(labels.get("app.kubernetes.io/managed-by")) == "tau-compile"
+    )
     return ours or find(node, "sops.mac") is not None
+
+
+def _text_of(node: Node | None) -> str:
+    return node.text if isinstance(node, Scalar) else ""

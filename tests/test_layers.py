@@ -15,11 +15,12 @@ PACKAGE = Path(tau_compile.__file__).parent
 # A room may import rooms with a smaller number, and rooms of the same number that `BESIDE` names.
 RANK = {
     "_templates": 0, "named": 0, "digest": 0, "data": 0, "suggest": 0, "codes": 0, "diagnostics": 1,
+    "printers": 2, "explain": 11,
     "source": 2, "schema": 3, "policy": 4, "settings": 4, "workload": 5,
     "emit": 6, "render": 7, "runs": 7, "rules": 8, "intent": 9, "spaces": 9, "compiler": 10,
 }  # fmt: skip
-# Modules of a room that belong to the edge: they bring a compiled workload into a run.
-EDGE = {"runs/launch.py", "runs/sources.py"}
+# Modules of a room that belong to the edge: they bring a compiled workload into a run, or ask Git about one.
+EDGE = {"runs/launch.py", "runs/sources.py", "explain/runs.py"}
 OUTSIDE = {"kubernetes", "git", "pygit2", "dulwich", "requests", "urllib", "http", "socket", "asyncio"}
 
 

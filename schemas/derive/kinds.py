@@ -71,6 +71,8 @@ KINDS = (
     Kind(CORE, "rbac.authorization.k8s.io/v1", "RoleBinding"),
     Kind(CORE, "scheduling.k8s.io/v1", "PriorityClass"),
     Kind(EXTERNAL_SECRETS, "external-secrets.io/v1", "ExternalSecret"),
+    Kind(CORE, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
+    Kind(CORE, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
     Kind(KUBERAY, "ray.io/v1", "RayCluster"),
     Kind(KUBERAY, "ray.io/v1", "RayJob"),
     Kind(KUBERAY, "ray.io/v1", "RayService"),

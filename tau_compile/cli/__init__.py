@@ -16,6 +16,7 @@ VERBS = {
     "init": ("init", "Write a GitOps repository to start from."),
     "validate": ("validate", "Check tau.yaml files and overlays; write nothing."),
     "render": ("render", "Print the manifests of one tau.yaml."),
+    "explain": ("explain", "Say where a value comes from, and what lost."),
     "build": ("build", "Compile the repository: write rendered/ and runs/."),
     "check": ("check", "Would a build change anything? Is anything tampered with?"),
     "list": ("list", "List runs."),

@@ -107,3 +107,8 @@ def _below(path: str, name: str) -> str:
 def _name(item: Node) -> str:
     name = item.get("name") if isinstance(item, Mapping) else None
     return name.text if isinstance(name, Scalar) else ""
+
+
+def values(node: Mapping) -> Iterator[tuple[str, Node]]:
+    """(path, node) of everything in a tree that a layer sets as a whole."""
+    return _values(node, "")

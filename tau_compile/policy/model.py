@@ -11,6 +11,7 @@ from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
+    from tau_compile.policy.admission import Admission
     from tau_compile.source.nodes import Mapping
 
 
@@ -78,6 +79,7 @@ class Platform(NamedTuple):
     submission_mode: str
     defaults: Mapping | None
     workspaces: Mapping | None = None
+    admission: Admission | None = None
 
 
 class Cluster(NamedTuple):
@@ -121,6 +123,7 @@ class Workspace(NamedTuple):
     queue_span: Span | None = None
     manage: Mapping | None = None
     namespace_span: Span | None = None
+    admission: Admission | None = None
 
 
 class Profile(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import Diagnostic, Related, error
+from tau_compile.diagnostics import Diagnostic, Related, error, has_errors
 from tau_compile.named import NamedTuple
 from tau_compile.policy import taugrid
 from tau_compile.policy.former import taken
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tau_compile.diagnostics import Span
+    from tau_compile.policy.admission import Admission
     from tau_compile.source.files import SourceFile
 
 KINDS = ("Platform", "Cluster", "Workspace", "Profile")
@@ -66,8 +67,11 @@ class Loaded(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
-    """Load overlay files; kinds that a repository leaves out come from the packaged ``defaults``."""
+def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile], lenient: bool = False) -> Loaded:
+    """Load overlay files; kinds that a repository leaves out come from the packaged ``defaults``.
+
+    ``lenient`` is for questions about a changed overlay: what can be used in spite of errors is.
+    """
     said: list[Diagnostic] = []
     documents: list[Document] = []
     for file in files:
@@ -88,7 +92,7 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
                 (Related(platforms[0].span, "the other one"),),
             )
         )
-    if any(d.severity == "error" for d in said):
+    if any(d.severity == "error" for d in said) and not (lenient and platforms):
         return Loaded(None, tuple(said))
     overlays = Overlays(
         _filled(platforms[0], next((d for d in built_in if isinstance(d, Platform)), platforms[0])),
@@ -96,7 +100,11 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile]) -> Loaded:
         tuple(d for d in documents if isinstance(d, Workspace)),
         tuple(d for d in documents if isinstance(d, Profile)),
     )
-    return Loaded(overlays, tuple(said))
+    if overlays.platform.admission or any(space.admission for space in overlays.workspaces):
+        from tau_compile.policy.admission import problems
+
+        said += problems(overlays)
+    return Loaded(None if has_errors(said) else overlays, tuple(said))
 
 
 def _filled(platform: Platform, built_in: Platform) -> Platform:
@@ -129,9 +137,11 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     if file.problem is not None:
         said.append(file.problem)
         return []
-    result = read(file.data, file.path)
-    said += result.diagnostics
-    node = result.node
+    node = file.node
+    if node is None:
+        result = read(file.data, file.path)
+        said += result.diagnostics
+        node = result.node
     if node is None:
         return []
     if not isinstance(node, Mapping):
@@ -185,6 +195,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             ray.get("submissionMode", ""),
             defaults,
             workspaces=_section(node, "workspaces"),
+            admission=_admission(data, node),
         )
     if kind == "Workspace":
         return Workspace(
@@ -203,6 +214,7 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             _span_at(node, "queue"),
             manage=_section(node, "manage"),
             namespace_span=_span_at(node, "namespace"),
+            admission=_admission(data, node),
         )
     if kind == "Profile":
         return profile(data, name, node, span, defaults)
@@ -312,6 +324,14 @@ def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
             )
     said += default_limits(canonical.node)
     return canonical.node
+
+
+def _admission(data: dict[str, Any], node: Mapping) -> Admission | None:
+    if "admission" not in data:
+        return None
+    from tau_compile.policy.admission import read_admission
+
+    return read_admission(data, node)
 
 
 def _name_span(node: Mapping) -> Span:

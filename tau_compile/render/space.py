@@ -104,7 +104,10 @@ def render(
 
 def labels(one: Managed) -> dict[str, str]:
     """Labels of every object."""
-    return {"app.kubernetes.io/managed-by": "tau-compile", "tau-compile/workspace": one.space.name}
+    found = {"app.kubernetes.io/managed-by": "tau-compile"}
+    if len(one.space.name) <= 63:  # a label's value; the longest names are none
+        found["tau-compile/workspace"] = one.space.name
+    return found
 
 
 def _namespace(one: Managed) -> Wanted:

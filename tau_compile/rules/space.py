@@ -22,7 +22,7 @@ def check_object(
     want: Wanted, made: dict[str, Any], space: Workspace, templates: Mapping[str, str], document: Span
 ) -> list[Diagnostic]:
     """Everything that is wrong with one object of a workspace; at ``document`` where no template is the repository's own."""
-    namespace, workspace = space.namespace, space.name
+    namespace = space.namespace
     judge = Judge(made, want.template, templates, document)
     metadata = made.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -41,8 +41,8 @@ def check_object(
         message = f"the {want.kind} is not in the workspace's namespace `{namespace}`"
         judge.refuse("TAU431", "namespace", message, "render `namespace: {{ space.namespace }}`")
     labels = metadata.get("labels")
-    if (labels if isinstance(labels, dict) else {}).get("tau-compile/workspace") != workspace:
-        message = "without the label `tau-compile/workspace` nobody knows whose object this is, and no build would remove it"
+    if (labels if isinstance(labels, dict) else {}).get("app.kubernetes.io/managed-by") != "tau-compile":
+        message = "without its labels nobody knows whose object this is, and no build would remove it"
         judge.refuse("TAU432", "labels", message, "render the labels that the packaged template renders")
     if want.kind in _PRECIOUS:
         _kept(judge, metadata)

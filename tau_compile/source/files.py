@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
+
+if TYPE_CHECKING:
+    from tau_compile.source.nodes import Node
 
 MAX_BYTES = (1 << 20) + 1  # what the reader refuses need not be read
 
 
 class SourceFile(NamedTuple):
-    """One input file: the path shown to people, and its bytes; or why there are none."""
+    """One input file: the path shown to people, and its bytes; or why there are none.
+
+    ``node`` stands for the bytes where they were read already.
+    """
 
     path: str
     data: bytes
     problem: Diagnostic | None = None
+    node: Node | None = None
 
 
 def read_regular(path: str, most: int = MAX_BYTES) -> bytes:

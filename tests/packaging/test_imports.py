@@ -92,3 +92,9 @@ def test_a_mistake_loads_what_explains_it(file: Path) -> None:
     found = loaded(code, file.parent)
     assert "tau_compile.printers" in found
     assert not {name for name in found if name in NEVER}
+
+
+@pytest.mark.parametrize("command", ["render", "validate"])
+def test_nobody_pays_for_explanations_that_nobody_asked_for(command: str, file: Path) -> None:
+    found = called([command, "tau.yaml"], file.parent)
+    assert not [name for name in found if name.startswith("tau_compile.explain")]

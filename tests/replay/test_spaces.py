@@ -254,7 +254,7 @@ def test_a_foreign_file_that_was_committed_and_listed_is_not_ours_either(managed
 def test_a_file_that_is_no_longer_made_goes_even_when_it_was_edited(managed: Repo) -> None:
     managed.edit(VISION, MANAGE, "manage: {}\n")
     binding = f"{FOLDER}/rolebinding-tau-compile-researchers.yaml"
-    managed.edit(binding, "    tau-compile/workspace: vision\n", "")
+    managed.edit(binding, "    app.kubernetes.io/managed-by: tau-compile\n", "")
     managed.tau("build")
     assert not (managed.root / binding).exists()
     assert managed.check()["differences"] == []
@@ -356,3 +356,20 @@ def test_a_link_in_the_place_of_a_folder_is_refused(managed: Repo) -> None:
     assert (
         f"a symbolic link stands in the place of the folder `{FOLDER}`" in managed.tau("build", exit=1).stderr
     )
+
+
+def test_checks_that_the_cluster_makes_stand_in_the_same_folder(managed: Repo) -> None:
+    managed.edit(VISION, MANAGE, MANAGE + "admission: {ttl: Deny}\n")
+    managed.tau("build")
+    made = {name for name in names(managed) if name.startswith("validatingadmissionpolicy")}
+    assert {name.partition("-")[0] for name in made} == {
+        "validatingadmissionpolicy",
+        "validatingadmissionpolicybinding",
+    }
+    assert all(result.valid for result in kubeconform([managed.root / FOLDER / name for name in made]))
+    assert all(name in managed.read(f"{FOLDER}/kustomization.yaml") for name in made)
+    managed.commit()
+    assert managed.check()["differences"] == []
+    managed.edit(VISION, "admission: {ttl: Deny}\n", "")
+    managed.tau("build")
+    assert not made & names(managed)
