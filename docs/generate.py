@@ -92,7 +92,7 @@ def _type(schema: dict[str, Any], document: Document) -> str:
     names = [names] if isinstance(names, str) else list(names)
     if not names and "const" in schema:
         names = [words.type_of(schema["const"])]
-    if schema.get("x-tau-spelling") == "keep":
+    if schema.get("x-tau-spelling") == "keep" and not {"object"}.issuperset(names):
         names = [name for name in names if name not in ("integer", "number", "boolean")] + ["number"]
     shown = []
     for name in names:
@@ -128,7 +128,7 @@ def _allowed(schema: dict[str, Any], document: Document) -> str:
     if "maxItems" in schema:
         parts.append(words.between(schema.get("minItems"), schema["maxItems"], "item"))
     inner = schema.get("items")
-    if isinstance(inner, dict):
+    if isinstance(inner, dict) and schema.get("type") != "object":
         each = flat(inner, document)
         if "properties" not in each and _allowed(each, document):
             parts.append(f"each: {_allowed(each, document)}")

@@ -21,6 +21,8 @@ from tau_compile.workload.code import CodeBundle, entry_kind, python_only
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tau_compile.guard import Guard
+    from tau_compile.policy.patching import Touch
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
     from tau_compile.source.files import SourceFile
@@ -33,7 +35,8 @@ class Repository:
     """What every workload of one compilation shares.
 
     ``overlay_files`` are the repository's own, ``packaged`` the default ones; ``templates`` are the repository's own by path
-    below ``templates/``; ``tree`` reads code by path from the repository root.
+    below ``templates/``; ``tree`` reads code by path from the repository root. ``as_of`` is today's date as the caller says
+    (``YYYY-MM-DD``), or empty: waivers apply through their own.
     """
 
     def __init__(
@@ -42,16 +45,42 @@ class Repository:
         packaged: Sequence[SourceFile],
         tree: Tree,
         templates: Mapping[str, str] | None = None,
+        as_of: str = "",
     ) -> None:
         self.overlay_files = overlay_files
         self.packaged = packaged
         self.tree = tree
         self.templates = templates or {}
+        self.as_of = as_of
+        self.launching = True  # else what a waiver let launch in its time is no error
 
     @cached_property
     def overlays(self) -> Loaded:
         """The overlays, read once."""
-        return load(self.overlay_files, self.packaged)
+        loaded = load(self.overlay_files, self.packaged)
+        found = loaded.overlays
+        if found is None:
+            return loaded
+        said = list(loaded.diagnostics)
+        if found.patches:
+            from tau_compile.rules.patch_credentials import credentials_in_patches
+
+            said += credentials_in_patches(found.patches)
+        if found.guarded:
+            from tau_compile.guard.overlays import check
+
+            said += check(found, self.as_of)
+        return Loaded(None if has_errors(said) else found, tuple(said))
+
+    @cached_property
+    def guard(self) -> Guard | None:
+        """What is enforced and limited; None when no overlay does either."""
+        overlays = self.overlays.overlays
+        if overlays is None or not overlays.guarded:
+            return None
+        from tau_compile.guard import Guard
+
+        return Guard(overlays, self.as_of, self.launching)
 
     @cached_property
     def renderer(self) -> Templates:
@@ -85,6 +114,7 @@ class Compiled(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     resolved: Resolved | None = None
     workload: Workload | None = None
+    touches: tuple[Touch, ...] = ()  # what became of the overlays' patches
 
 
 def compile_file(repository: Repository, path: str, data: bytes, workspace: str = "") -> Compiled:
@@ -110,6 +140,7 @@ def compile_file(repository: Repository, path: str, data: bytes, workspace: str 
         tuple(ordered(found)),
         compiled.resolved,
         compiled.workload,
+        compiled.touches,
     )
 
 
@@ -129,10 +160,14 @@ def compile_intent(
     overlays = repository.overlays.overlays
     if overlays is None:
         return None
-    resolved = resolve(intent.document, overlays, workspace_folder(intent.path), workspace, said)
+    guard = repository.guard
+    folder = workspace_folder(intent.path)
+    resolved = resolve(intent.document, overlays, folder, workspace, said, guard)
     if resolved is None:
         return None
     workload = build(resolved, said)
+    if guard is not None:
+        resolved = guard.judged(resolved, workload, said)
     said += credentials_in(resolved.merged.node)
     argv = _command(workload, intent.bundle, said)
     if has_errors(said) and not lenient:
@@ -161,11 +196,23 @@ def _render(
     run = Run(identity, workload, resolved, files)
     objects, problems = render(run, repository.renderer)
     said += problems
+    patches = resolved.patches
+    touches: tuple[Touch, ...] = ()
     if lenient:
-        return Compiled(
-            intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload
+        if patches:
+            from tau_compile.policy.patching import apply_all
+
+            objects = apply_all(objects, patches).objects
+        made = tuple(objects.values())
+        return Compiled(intent.path, identity, digest, made, tuple(said), resolved, workload)
+    if patches and not has_errors(said):
+        from tau_compile.rules.patched import patched
+
+        objects, touches, problems = patched(
+            objects, patches, run, repository.templates, intent.document.span
         )
-    if not has_errors(said):
+        said += problems
+    elif not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if resolved.workspace.manage is not None and not has_errors(said):
         from tau_compile.rules.place import fits
@@ -177,7 +224,8 @@ def _render(
         said += judged(objects.values(), resolved)
     if has_errors(said):
         return None
-    return Compiled(intent.path, identity, digest, tuple(objects.values()), tuple(said), resolved, workload)
+    made = tuple(objects.values())
+    return Compiled(intent.path, identity, digest, made, tuple(said), resolved, workload, touches)
 
 
 def workspace_folder(path: str) -> str:

@@ -20,7 +20,9 @@ ELSEWHERE = {
     "TAU706": "tests/workload/test_code_disk.py",  # what the system refuses to read; root may read all
     "TAU711": "tests/workload/test_code_disk.py",  # Git is broken or missing
 }
-PLACE = re.compile(r"^(?P<place>\S.*?:[0-9]+:[0-9]+: )?(?P<severity>error|warning) (?P<id>TAU[0-9]{3}): .")
+PLACE = re.compile(
+    r"^(?P<place>\S.*?:[0-9]+:[0-9]+: )?(?P<severity>error|warning|info) (?P<id>TAU[0-9]{3}): ."
+)
 
 
 def sources() -> Iterator[Path]:

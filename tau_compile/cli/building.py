@@ -41,9 +41,9 @@ BASE = click.option(
 )
 
 
-def opened(root: str, format: str = "text") -> tuple[Checkout, dict[str, bytes]]:
+def opened(root: str, format: str = "text", as_of: str = "") -> tuple[Checkout, dict[str, bytes]]:
     """The repository at or above a folder, and the texts for excerpts."""
-    inputs = Inputs(root, format)
+    inputs = Inputs(root, format, as_of)
     return Checkout(inputs.root, inputs.settings, inputs.repository), inputs.sources
 
 
@@ -79,9 +79,11 @@ def planned(place: Checkout, base: str, chosen: Collection[str] | None = None) -
         raise click.UsageError(str(problem)) from None
 
 
-def written(root: str, base: str, format: str, chosen: Collection[str] | None = None) -> None:
+def written(
+    root: str, base: str, format: str, chosen: Collection[str] | None = None, as_of: str = ""
+) -> None:
     """Plan a build, write it and say what happened; exit with 1 when there are errors."""
-    place, sources = opened(root, format)
+    place, sources = opened(root, format, as_of)
     with writing(place.root) as held:
         built = planned(place, base, chosen)
         complain(place.root, built.diagnostics, sources, format)

@@ -10,7 +10,7 @@ import click
 
 from tau_compile.builder import reader
 from tau_compile.cli.building import BASE, ROOT, complain, diagnostics_data, opened, planned
-from tau_compile.cli.inputs import FORMAT, show
+from tau_compile.cli.inputs import AS_OF, FORMAT, show
 from tau_compile.effects import Difference, Effect, differences
 from tau_compile.emit import writer
 from tau_compile.named import NamedTuple
@@ -40,15 +40,18 @@ class Finding(NamedTuple):
     is_flag=True,
     help="Launches still to be made are no difference: for pull requests that carry sources only.",
 )
+@AS_OF
 @FORMAT
-def command(root: str, base: str, pending: bool, format: str) -> None:
+def command(root: str, base: str, pending: bool, as_of: str, format: str) -> None:
     """Would a build change anything, and is anything tampered with? Writes nothing.
 
     Exit code 3 when there are differences, with the list and the command that mends them. Runs that ended and wait for being
     retired are information.
     """
-    place, sources = opened(root, format)
+    place, sources = opened(root, format, as_of)
     options = [*(["--repository", root] if root != "." else []), *(["--base", base] if base else [])]
+    if as_of and place.repository.guard is not None:
+        options += ["--as-of", as_of]
     mend = shlex.join(["tau-compile", "build", *options])
     if writer.pending(place.root):
         left = Effect("complete", "", "completes an interrupted build", "", {})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tau_compile.cli.building import ROOT
-from tau_compile.cli.inputs import FORMAT, Inputs, show
+from tau_compile.cli.inputs import AS_OF, FORMAT, Inputs, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     "--workspace", "-w", default="", metavar="NAME", help="The workspace, when the file or run does not say."
 )
 @ROOT
+@AS_OF
 @FORMAT
-def command(file: str, path: str, workspace: str, root: str, format: str) -> None:
+def command(file: str, path: str, workspace: str, root: str, as_of: str, format: str) -> None:
     """Say where values come from: which file and line set them, and what lost.
 
     Without a PATH, a table of every resolved field of a tau.yaml, with the layer and the place that set it and the values
@@ -40,15 +41,15 @@ def command(file: str, path: str, workspace: str, root: str, format: str) -> Non
     Of a run, the fields are those of its record, and the rendered values those of its manifests in the tree.
     """
     if os.path.isfile(file):
-        sys.exit(_of_file(file, path, workspace, format))
+        sys.exit(_of_file(file, path, workspace, as_of, format))
     sys.exit(_of_run(file, path, workspace, root, format))
 
 
-def _of_file(file: str, path: str, workspace: str, format: str) -> int:
+def _of_file(file: str, path: str, workspace: str, as_of: str, format: str) -> int:
     from tau_compile.compiler import compile_file
     from tau_compile.explain.bench import bench
 
-    inputs = Inputs(file, format)
+    inputs = Inputs(file, format, as_of)
     name, data = inputs.read(file)
     said = [
         d for d in compile_file(inputs.repository, name, data, workspace).diagnostics if d.severity == "error"

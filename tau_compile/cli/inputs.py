@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Inputs:
     """One repository on disk, and the bytes that were read from it, for excerpts in messages."""
 
-    def __init__(self, start: str, format: str = "text") -> None:
+    def __init__(self, start: str, format: str = "text", as_of: str = "") -> None:
         self.root = project.root_of(start)
         self.settings = self._settings(format)
         templates = project.own_templates(self.root, project.KNOWN_TEMPLATES)
@@ -37,7 +37,7 @@ class Inputs:
             for f in templates
             if not f.problem
         }
-        self.repository = Repository(overlays, packaged, DiskTree(self.root), texts)
+        self.repository = Repository(overlays, packaged, DiskTree(self.root), texts, as_of)
 
     def _settings(self, format: str) -> Settings:
         """The project file; when it is wrong nothing can be said about the rest: exit 2."""
@@ -88,6 +88,22 @@ def colour() -> bool:
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
 
 
+def _date(context: click.Context, option: click.Parameter, value: str) -> str:
+    if value:
+        from tau_compile.guard.overlays import is_date
+
+        if not is_date(value):
+            raise click.BadParameter(f"`{value}` is no day such as 2027-03-31")
+    return value
+
+
+AS_OF = click.option(
+    "--as-of",
+    default="",
+    metavar="DATE",
+    callback=_date,
+    help="Today's date, YYYY-MM-DD; waivers of the platform apply through their own. Without it none applies.",
+)
 FORMAT = click.option(
     "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tau_compile.cli.inputs import FORMAT, Inputs, show
+from tau_compile.cli.inputs import AS_OF, FORMAT, Inputs, show
 
 
 @click.command(
@@ -16,8 +16,9 @@ from tau_compile.cli.inputs import FORMAT, Inputs, show
 @click.option(
     "--workspace", "-w", default="", metavar="NAME", help="The workspace, when the file does not say."
 )
+@AS_OF
 @FORMAT
-def command(file: str, workspace: str, format: str) -> None:
+def command(file: str, workspace: str, as_of: str, format: str) -> None:
     """Print the manifests of one tau.yaml on standard output; say what is wrong on standard error.
 
     Without overlays the packaged defaults are used. With --format json the output is one JSON object with the manifests and
@@ -26,7 +27,7 @@ def command(file: str, workspace: str, format: str) -> None:
     from tau_compile.compiler import compile_file
     from tau_compile.diagnostics import has_errors
 
-    inputs = Inputs(file, format)
+    inputs = Inputs(file, format, as_of)
     name, data = inputs.read(file)
     compiled = compile_file(inputs.repository, name, data, workspace)
     if format == "json":

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tau_compile.cli.inputs import FORMAT, Inputs, show
+from tau_compile.cli.inputs import AS_OF, FORMAT, Inputs, show
 
 if TYPE_CHECKING:
+    from tau_compile.compiler import Compiled
     from tau_compile.diagnostics import Diagnostic
 
+OVERLAYS = "overlays"
 # Besides the project's own globs: every file of the name below a folder that was given.
 EVERY = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 
@@ -24,8 +26,9 @@ EVERY = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 @click.option(
     "--workspace", "-w", default="", metavar="NAME", help="The workspace, when a file does not say."
 )
+@AS_OF
 @FORMAT
-def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
+def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> None:
     """Do everything but write: read, resolve policy, render and check, and say all that is wrong.
 
     A PATH is a tau.yaml, an overlay, or a folder; without one, the overlays and the files that the project file includes.
@@ -35,10 +38,12 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
     said: list[Diagnostic] = []
     sources: dict[str, bytes] = {}
     repositories: dict[str, Inputs] = {}
+    compiled: dict[str, dict[str, Compiled]] = {}  # by root, by path from it
     count = 0
     for path in _files(paths, format):
         root = _root(path)
-        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format))
+        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format, as_of))
+        inputs.repository.launching = False
         count += 1
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)
@@ -48,11 +53,52 @@ def command(paths: tuple[str, ...], workspace: str, format: str) -> None:
         else:
             name, data = inputs.read(path)
             sources.update(inputs.sources)
-            said += compile_file(inputs.repository, name, data, workspace).diagnostics
+            made = compile_file(inputs.repository, name, data, workspace)
+            compiled.setdefault(root, {})[name] = made
+            said += made.diagnostics
+    if _is_whole(paths):
+        for root, inputs in repositories.items():
+            said += _patches_without_effect(inputs, compiled.get(root, {}), workspace)
     code = show(said, sources, format)
     if format == "text":
         click.echo(_summary(count, said), err=True)
     sys.exit(code)
+
+
+def _is_whole(paths: tuple[str, ...]) -> bool:
+    """Whether all of a repository is asked about: nothing was named, or its overlays, or the folder that they are in."""
+    return not paths or any(
+        os.path.basename(os.path.abspath(path)) == OVERLAYS or os.path.isdir(os.path.join(path, OVERLAYS))
+        for path in paths
+        if os.path.isdir(path)
+    )
+
+
+def _patches_without_effect(
+    inputs: Inputs, compiled: dict[str, Compiled], workspace: str
+) -> list[Diagnostic]:
+    """Patches that hit no workload of the repository. Where one cannot be compiled nobody knows what would hit it."""
+    overlays = inputs.repository.overlays.overlays
+    if overlays is None or not overlays.patches:
+        return []
+    from tau_compile.compiler import compile_file
+    from tau_compile.policy.unmatched import without_effect
+    from tau_compile.source.files import read_regular
+    from tau_compile.source.project import workload_files
+
+    every = dict(compiled)
+    for name in workload_files(inputs.root, inputs.root, list(inputs.settings.include)):
+        if name not in every:
+            try:
+                data = read_regular(os.path.join(inputs.root, name))
+            except OSError:
+                return []
+            every[name] = compile_file(inputs.repository, name, data, workspace)
+    found = list(every.values())
+    if any(made.workload is None for made in found):
+        return []
+    names = [made.workload.name for made in found if made.workload]
+    return without_effect([touch for made in found for touch in made.touches], names)
 
 
 def _files(paths: tuple[str, ...], format: str) -> list[str]:

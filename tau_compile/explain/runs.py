@@ -130,7 +130,9 @@ def explained_run(
 
 def _explained(root: str, record: Record, found: dict[Key, Leaf], wanted: Sequence[Key]) -> list[Explained]:
     """With the sources below ``root``, which are those of the run; what they do not make today has unknown inputs."""
-    repository = _repository(root)
+    # The waivers that let it launch apply once more.
+    days = [waiver["expires"] for waiver in record.waivers]
+    repository = _repository(root, min(days, default=""))
     data = read_regular(f"{root}/{record.source}")
     on_bench = bench(repository, record.source, data, record.workspace, record.digest)
     if on_bench is None:
@@ -146,9 +148,9 @@ def _unknown(leaf: Leaf) -> Explained:
     return Explained(leaf, (), (), None, False, known=False)
 
 
-def _repository(root: str) -> Repository:
+def _repository(root: str, as_of: str) -> Repository:
     templates = [file for file in project.own_templates(root, project.KNOWN_TEMPLATES) if not file.problem]
     texts = {
         f.path.removeprefix(f"{project.TEMPLATES}/"): f.data.decode("utf-8", "replace") for f in templates
     }
-    return Repository(project.overlay_files(root), project.packaged_overlays(), DiskTree(root), texts)
+    return Repository(project.overlay_files(root), project.packaged_overlays(), DiskTree(root), texts, as_of)

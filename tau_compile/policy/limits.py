@@ -72,6 +72,19 @@ def default_limits(defaults: Mapping) -> Iterator[Diagnostic]:
             yield error("TAU301", f"an overlay may not set `{path}` for all", entry.key.span, cure)
 
 
+def idle_defaults(defaults: Mapping) -> Iterator[Diagnostic]:
+    """Defaults that nothing reads: whether a file launches, it says itself."""
+    for path in ("run.launch", "run.on_change"):
+        found = find(defaults, path)
+        if found is not None:
+            yield warning(
+                "TAU341",
+                f"`{path}` has no effect in an overlay: only the workload's own file says when it launches",
+                found.span,
+                "remove it here, and set it in the workload's tau.yaml",
+            )
+
+
 def profile_limits(profile: Profile, defaults: Mapping) -> Iterator[Diagnostic]:
     """Defaults of a Profile that contradict the numbers it stands for."""
     numbers = (

@@ -12,6 +12,8 @@ from tau_compile.named import NamedTuple
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Span
     from tau_compile.policy.admission import Admission
+    from tau_compile.policy.guards import Guards
+    from tau_compile.policy.patches import Patch
     from tau_compile.source.nodes import Mapping
 
 
@@ -80,6 +82,8 @@ class Platform(NamedTuple):
     defaults: Mapping | None
     workspaces: Mapping | None = None
     admission: Admission | None = None
+    patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
 
 class Cluster(NamedTuple):
@@ -99,6 +103,8 @@ class Cluster(NamedTuple):
     defaults: Mapping | None
     workspaces: Mapping | None = None
     namespace_labels: Mapping | None = None
+    patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
     def gpu_class(self, name: str) -> GpuClass | None:
         """The class called ``name``."""
@@ -124,6 +130,8 @@ class Workspace(NamedTuple):
     manage: Mapping | None = None
     namespace_span: Span | None = None
     admission: Admission | None = None
+    patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
 
 class Profile(NamedTuple):
@@ -146,6 +154,8 @@ class Profile(NamedTuple):
     defaults: Mapping | None
     queue_span: Span | None = None
     priority_span: Span | None = None
+    patches: tuple[Patch, ...] = ()
+    guards: Guards | None = None
 
 
 class Overlays(NamedTuple):
@@ -155,3 +165,16 @@ class Overlays(NamedTuple):
     clusters: tuple[Cluster, ...]
     workspaces: tuple[Workspace, ...]
     profiles: tuple[Profile, ...]
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """The patches of all of them, from the lowest layer to the highest."""
+        above = [c.patches for c in self.clusters] + [w.patches for w in self.workspaces]
+        above += [p.patches for p in self.profiles]
+        return self.platform.patches + tuple(patch for patches in above for patch in patches)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether any document enforces or limits something, or makes an exception."""
+        parts = ([self.platform], self.clusters, self.workspaces, self.profiles)
+        return any(one.guards is not None for part in parts for one in part)

@@ -11,6 +11,7 @@ from tau_compile.policy.former import taken
 from tau_compile.policy.limits import (
     cluster_limits,
     default_limits,
+    idle_defaults,
     profile_limits,
     workspace_limits,
 )
@@ -104,7 +105,7 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile], lenient: b
         from tau_compile.policy.admission import problems
 
         said += problems(overlays)
-    return Loaded(None if has_errors(said) else overlays, tuple(said))
+    return Loaded(None if has_errors(said) and not lenient else overlays, tuple(said))
 
 
 def _filled(platform: Platform, built_in: Platform) -> Platform:
@@ -172,6 +173,15 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
     if any(d.severity == "error" for d in checked.diagnostics):
         return []
     built = _build(word, checked.data, node, said)
+    if "patches" in checked.data:
+        from tau_compile.policy.patches import read_patches
+
+        layer = f"{word.lower()} `{built.name}`"
+        built = built._replace(patches=read_patches(node.get("patches"), layer, said))
+    if any(entry.key.name in ("enforce", "limits", "waivers") for entry in node.entries):
+        from tau_compile.policy.guards import read_guards
+
+        built = built._replace(guards=read_guards(word, node, lambda name: _partial(node, name, said), said))
     if isinstance(built, Cluster):
         said += cluster_references(built)
         said += cluster_limits(built, node)
@@ -183,7 +193,7 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
 
 
 def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic]) -> Document:
-    name, defaults = data["metadata"]["name"], _defaults(node, said)
+    name, defaults = data["metadata"]["name"], _partial(node, "defaults", said)
     span = _name_span(node)
     if kind == "Platform":
         ray = data.get("ray", {})
@@ -303,8 +313,9 @@ def _taints(items: Iterable[dict[str, str]]) -> tuple[Taint, ...]:
     return tuple(Taint(t["key"], t.get("value", ""), t.get("effect", "NoSchedule")) for t in items)
 
 
-def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
-    written = node.get("defaults")
+def _partial(node: Mapping, name: str, said: list[Diagnostic]) -> Mapping | None:
+    """The section ``name`` of an overlay, a partial tau.yaml, in the canonical form."""
+    written = node.get(name)
     if not isinstance(written, Mapping):
         return None
     canonical = canonical_defaults(written)
@@ -323,6 +334,8 @@ def _defaults(node: Mapping, said: list[Diagnostic]) -> Mapping | None:
                 )
             )
     said += default_limits(canonical.node)
+    if name == "defaults":
+        said += idle_defaults(canonical.node)
     return canonical.node
 
 

@@ -19,7 +19,42 @@ from tau_compile.source.nodes import Mapping, Scalar, find, spelled
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from tau_compile.policy.model import Cluster, Overlays, Platform, Profile, Workspace
+    from tau_compile.policy.patches import Patch
+
+    class Locks(Protocol):
+        """What the platform enforces. It compares values, which is above this room."""
+
+        def above(self, cluster: Cluster, space: Workspace) -> list[Layer]:
+            """The layers above tau.yaml that do not depend on the profile."""
+
+        def settle(
+            self,
+            below: list[Layer],
+            document: Mapping,
+            place: tuple[Cluster, Workspace, Profile | None],
+            said: list[Diagnostic],
+        ) -> Settled:
+            """Layers below and above tau.yaml, and tau.yaml without what it merely implies."""
+
+
+class Waived(NamedTuple):
+    """A waiver that was used: what it lifted (names of limits, enforced paths), why, and its last day."""
+
+    lifted: tuple[str, ...]
+    reason: str
+    expires: str
+
+
+class Settled(NamedTuple):
+    """A workload's layers when something is enforced: below tau.yaml, its own, and above; lowest first."""
+
+    below: list[Layer]
+    document: Mapping
+    above: list[Layer]
+    waived: tuple[Waived, ...]
 
 
 class Resolved(NamedTuple):
@@ -37,12 +72,27 @@ class Resolved(NamedTuple):
     queue: str
     workload_priority: str
     pod_priority: str
+    waived: tuple[Waived, ...] = ()
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """The patches of its layers, the lowest first: in this order they are applied."""
+        own = self.profile.patches if self.profile else ()
+        return self.platform.patches + self.cluster.patches + self.workspace.patches + own
 
 
 def resolve(
-    document: Mapping, overlays: Overlays, folder: str, chosen: str, said: list[Diagnostic]
+    document: Mapping,
+    overlays: Overlays,
+    folder: str,
+    chosen: str,
+    said: list[Diagnostic],
+    locks: Locks | None = None,
 ) -> Resolved | None:
-    """Resolve one canonical document; None, with the reasons in ``said``, when its place cannot be found."""
+    """Resolve one canonical document; None, with the reasons in ``said``, when its place cannot be found.
+
+    ``locks`` are given when any overlay enforces something.
+    """
     space = select.workspace(overlays, document, folder, chosen, said)
     cluster = select.cluster(overlays, space, said) if space else None
     if space is None or cluster is None:
@@ -59,25 +109,36 @@ def resolve(
     ]
     top = Layer("tau.yaml", document)
     before = len(said)
-    profile = select.profile(overlays, merge([*below, top]).node, space.namespace, said)
+    above = locks.above(cluster, space) if locks else []
+    profile = select.profile(overlays, merge([*below, top, *above]).node, space.namespace, said)
     if profile is None and len(said) > before:
         return None
     if profile is not None and profile.defaults is not None:
         below.append(Layer(f"profile `{profile.name}`", profile.defaults))
-    below = fitting(below, document)
+    waived: tuple[Waived, ...] = ()
+    if locks is None:
+        below = fitting(below, document)
+    else:
+        below, document, above, waived = locks.settle(below, document, (cluster, space, profile), said)
+        top = Layer("tau.yaml", document)
     if profile is not None:
         document = without_implied(document, "compute.gpus")  # the profile says how many
         top = Layer("tau.yaml", document)
-        fixed = Layer(f"profile `{profile.name}`", profile_layer(profile, document))
+        ruled = merge([top, *above]).node if above else document
+        fixed = Layer(f"profile `{profile.name}`", profile_layer(profile, ruled))
         if profile.defaults is not None:
             below[-1] = fixed._replace(node=merge([below[-1], fixed]).node)
         else:
             below.append(fixed)
         unlike_profile(document, profile, said)
-    merged = merge([*below, top])
+    merged = merge([*below, top, *above])
+    if above:  # it stays the workload's document, whoever has the last word
+        merged = merged._replace(node=Mapping(document.span, merged.node.entries))
     queue = _queue(merged.node, document, space, cluster, profile, said)
     workload, pod = _priorities(merged.node, document, cluster, profile, said)
-    return Resolved(document, merged, overlays.platform, cluster, space, profile, queue, workload, pod)
+    return Resolved(
+        document, merged, overlays.platform, cluster, space, profile, queue, workload, pod, waived
+    )
 
 
 def _assert_namespace(document: Mapping, space: Workspace, said: list[Diagnostic]) -> None:

@@ -54,7 +54,7 @@ def _images(made: dict[str, Any], checks: Admission, resolved: Resolved) -> Iter
             "TAU389",
             checks.images,
             f"the image `{image}` is not from a registry that this workspace may use",
-            _where(resolved.merged.node, image) or resolved.document.span,
+            _where(resolved.merged.node, image) or _in_patches(resolved, image) or resolved.document.span,
             f"use an image from {shown}{origin}",
             checks.registries_span or checks.span,
         )
@@ -120,6 +120,12 @@ def _of_pod(pod: dict[str, Any], names: set[str]) -> int:
         for name, limit in container.get("resources", {}).get("limits", {}).items()
         if name in names or name.startswith(_SLICES)
     )
+
+
+def _in_patches(resolved: Resolved, text: str) -> Span | None:
+    """The place of a text in the last patch that has it."""
+    found = (_where(patch.body, text) for patch in reversed(resolved.patches))
+    return next((span for span in found if span), None)
 
 
 def _where(node: Node, text: str) -> Span | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.rules.output import Judge
+from tau_compile.rules.output import placed, refused
+from tau_compile.rules.rendered import Wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.policy.model import Workspace
@@ -22,43 +23,43 @@ def check_object(
     want: Wanted, made: dict[str, Any], space: Workspace, templates: Mapping[str, str], document: Span
 ) -> list[Diagnostic]:
     """Everything that is wrong with one object of a workspace; at ``document`` where no template is the repository's own."""
-    namespace = space.namespace
-    judge = Judge(made, want.template, templates, document)
-    metadata = made.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    if made.get("kind") != want.kind:
-        message = f"it makes a {made.get('kind')}, and not a {want.kind}"
-        judge.refuse("TAU432", "kind", message, f"render `kind: {want.kind}`")
-        return judge.said
-    judge.schema()
+    return [placed(found, want.template, templates, document) for found in _judged(want, made, space)]
+
+
+def _judged(want: Wanted, made: dict[str, Any], space: Workspace) -> Iterator[Wrong]:
+    kind = want.kind
+    if made.get("kind") != kind:
+        message = f"it makes a {made.get('kind')}, and not a {kind}"
+        yield Wrong("TAU432", "kind", message, f"render `kind: {kind}`")
+        return
+    yield from refused(made)
+    metadata = _mapping(made, "metadata")
     if metadata.get("name") != want.name:
         message, cure = (
-            f"the {want.kind} is not called `{want.name}`",
+            f"the {kind} is not called `{want.name}`",
             "render the name that the packaged template renders",
         )
-        judge.refuse("TAU432", "name", message, cure)
-    if want.kind not in _GLOBAL and metadata.get("namespace") != namespace:
-        message = f"the {want.kind} is not in the workspace's namespace `{namespace}`"
-        judge.refuse("TAU431", "namespace", message, "render `namespace: {{ space.namespace }}`")
-    labels = metadata.get("labels")
-    if (labels if isinstance(labels, dict) else {}).get("app.kubernetes.io/managed-by") != "tau-compile":
+        yield Wrong("TAU432", "name", message, cure)
+    if kind not in _GLOBAL and metadata.get("namespace") != space.namespace:
+        message = f"the {kind} is not in the workspace's namespace `{space.namespace}`"
+        yield Wrong("TAU431", "namespace", message, "render `namespace: {{ space.namespace }}`")
+    if _mapping(metadata, "labels").get("app.kubernetes.io/managed-by") != "tau-compile":
         message = "without its labels nobody knows whose object this is, and no build would remove it"
-        judge.refuse("TAU432", "labels", message, "render the labels that the packaged template renders")
-    if want.kind in _PRECIOUS:
-        _kept(judge, metadata)
-    return judge.said
-
-
-def _kept(judge: Judge, metadata: dict[str, Any]) -> None:
-    # A41, F6
-    found = metadata.get("annotations")
-    found = found if isinstance(found, dict) else {}
-    options = str(found.get("argocd.argoproj.io/sync-options", "")).replace(" ", "").split(",")
-    flux = str(found.get("kustomize.toolkit.fluxcd.io/prune", "")).lower()
-    if "Prune=false" not in options or flux != "disabled":
-        judge.refuse(
-            "TAU377",
-            "annotations",
-            f"an agent would delete the {judge.made.get('kind')} when its manifest goes, and all that lies in it",
-            "render the annotations that the packaged template renders",
+        yield Wrong("TAU432", "labels", message, "render the labels that the packaged template renders")
+    if kind in _PRECIOUS and not _kept(_mapping(metadata, "annotations")):
+        message = f"an agent would delete the {kind} when its manifest goes, and all that lies in it"
+        yield Wrong(
+            "TAU377", "annotations", message, "render the annotations that the packaged template renders"
         )
+
+
+def _kept(annotations: dict[str, Any]) -> bool:
+    # A41, F6
+    options = str(annotations.get("argocd.argoproj.io/sync-options", "")).replace(" ", "").split(",")
+    flux = str(annotations.get("kustomize.toolkit.fluxcd.io/prune", "")).lower()
+    return "Prune=false" in options and flux == "disabled"
+
+
+def _mapping(value: dict[str, Any], key: str) -> dict[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}

@@ -83,6 +83,11 @@ def _record(
         resolved=read_as(merged, store.prepared("tau.schema.json#/$defs/canonical").shape).data,
         origins=dict(_origins(merged, "")),
         manifests={name: digest(content) for name, content in manifests.items()},
+        waivers=[
+            {"lifted": list(one.lifted), "reason": one.reason, "expires": one.expires}
+            for one in resolved.waived
+        ]
+        or (),
     )
 
 

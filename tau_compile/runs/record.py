@@ -57,6 +57,7 @@ class Record(NamedTuple):
     evidence: Ended | None = None
     identity: int = IDENTITY
     version: int = VERSION
+    waivers: tuple[dict[str, Any], ...] | list[dict[str, Any]] = ()
 
     @property
     def path(self) -> str:
@@ -91,7 +92,7 @@ def fault(record: Record) -> str:
 
 def _body(record: Record) -> dict[str, Any]:
     body = record._asdict()
-    for name in ("supersedes", "evidence"):
+    for name in ("supersedes", "evidence", "waivers"):
         if not body[name]:
             del body[name]
     if record.evidence is not None:

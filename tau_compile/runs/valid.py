@@ -39,6 +39,7 @@ _KNOWN = frozenset(
         "evidence",
         "supersedes",
         "version",
+        "waivers",
     )
 )
 _ENDED = {"digest", "path", "state"}
@@ -67,6 +68,8 @@ def fault_of(body: dict[str, Any]) -> str:
     ):
         if not good:
             return f"has no valid `{name}`"
+    if "waivers" in body and not _are_waivers(body["waivers"]):
+        return "has no valid `waivers`"
     if not _KNOWN.issuperset(body):
         return f"has a field `{min(body.keys() - _KNOWN)}`, which this tau-compile does not know"
     if (body["state"] == "active") != bool(body["manifests"]):
@@ -83,6 +86,22 @@ def _is_file(entry: Any) -> bool:
     if type(entry) is not list or len(entry) != 3 or type(entry[0]) is not bool:
         return False
     return _each(_HEX64, entry[1:2]) and type(entry[2]) is str
+
+
+def _are_waivers(found: Any) -> bool:
+    return type(found) is list and bool(found) and all(map(_is_waiver, found))
+
+
+def _is_waiver(entry: Any) -> bool:
+    """Whether it is ``{lifted: [name], reason: text, expires: date}``."""
+    if type(entry) is not dict or entry.keys() != {"expires", "lifted", "reason"}:
+        return False
+    lifted, texts = entry["lifted"], (entry["reason"], entry["expires"])
+    return (
+        type(lifted) is list
+        and bool(lifted)
+        and all(type(text) is str and text for text in (*lifted, *texts))
+    )
 
 
 def _each(fits: Callable[[str], object], values: Iterable[Any]) -> bool:

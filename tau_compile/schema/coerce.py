@@ -125,7 +125,7 @@ class _Reader:
             return
         self.settled.add(id(node))
         if len(self.diagnostics) < _MANY:
-            self._say(_diagnostic(self._place(at), shape, complaint))
+            self._say(complaint_of(self._place(at), shape, complaint))
 
     def _say(self, diagnostic: Diagnostic) -> None:
         if len(self.diagnostics) < _MANY:
@@ -139,7 +139,8 @@ class _Reader:
         return trail(self.root, reversed(steps))[-1]
 
 
-def _diagnostic(place: Place, shape: Shape, complaint: Complaint) -> Diagnostic:
+def complaint_of(place: Place, shape: Shape, complaint: Complaint) -> Diagnostic:
+    """What is wrong with the scalar at ``place``, for people."""
     name = f"`{place.path}`" if place.path else "the document"
     text = place.node.text if isinstance(place.node, Scalar) else ""
     if complaint.kind == "null":

@@ -74,8 +74,9 @@ def applied(
             yield from applied(schema.get(keyword, True), document, branches)
 
 
-def _walk(schema: Schema, document: Document, path: Names, found: dict[Names, Known]) -> None:
-    if len(path) > _DEEPEST:
+def _walk(schema: Schema, document: Document, path: Names, found: dict[Names, Known], lists: int = 0) -> None:
+    """``lists``: how many lists are around, which are no part of the path."""
+    if len(path) + lists > _DEEPEST:
         return
     for part, home in applied(schema, document, branches=bool(path)):
         for name, inner in part.get("properties", {}).items():
@@ -85,8 +86,8 @@ def _walk(schema: Schema, document: Document, path: Names, found: dict[Names, Kn
                 found[below] = Known(below, found[below].schemas + notes)
             else:
                 found[below] = Known(below, notes)
-            _walk(inner, home, below, found)
+            _walk(inner, home, below, found, lists)
         items = part.get("items", ())
         for item in items if isinstance(items, list) else (items, *part.get("prefixItems", ())):
             if isinstance(item, dict):
-                _walk(item, home, path, found)
+                _walk(item, home, path, found, lists + 1)

@@ -27,6 +27,18 @@ NEVER = {
     "jsonschema", "kubernetes", "logging", "multiprocessing", "pathlib", "random", "ruamel", "socket", "ssl",
     "subprocess", "tempfile", "urllib",
 }  # fmt: skip
+# Loaded where an overlay has patches.
+PATCHES = {
+    f"tau_compile.{name}"
+    for name in (
+        "policy.list_keys",
+        "policy.strategic",
+        "policy.unmatched",
+        "rules.blame",
+        "rules.kept",
+        "rules.pods",
+    )
+}
 SHOW = "import sys; sys.stderr.write(chr(10) + ' '.join(sorted(sys.modules)))"
 
 
@@ -63,6 +75,20 @@ def test_the_way_from_a_file_to_its_manifests(command: str, file: Path) -> None:
     assert not {name for name in found if name in NEVER or name.partition(".")[0] in NEVER}
     assert "tau_compile.printers" not in found  # there is nothing to say
     assert "tau_compile.schema.report" not in found
+    assert not [name for name in found if "patch" in name or name in PATCHES]
+    assert not {name for name in found if "guard" in name}  # nothing is enforced or limited
+
+
+def test_patches_load_what_merges_them(file: Path) -> None:
+    overlay = file.parent / "overlays" / "platform.yaml"
+    overlay.parent.mkdir()
+    patch = "{target: {kind: RayJob}, patch: {metadata: {labels: {a: b}}}}"
+    overlay.write_text(
+        f"apiVersion: tau-compile/v1\nkind: Platform\nmetadata: {{name: a}}\npatches: [{patch}]\n"
+    )
+    found = called(["render", "tau.yaml"], file.parent)
+    assert found >= PATCHES - {"tau_compile.policy.unmatched", "tau_compile.rules.blame"}
+    assert not found & {"tau_compile.policy.unmatched", "tau_compile.rules.blame", "tau_compile.printers"}
 
 
 def test_help_loads_no_command(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ _STEPS = st.one_of(
     st.tuples(st.just("edit"), _NAMES, _TEXTS),
     st.tuples(st.just("replace"), st.sampled_from(["train", "eval"]), _TEXTS),
     st.tuples(st.just("policy"), _TEXTS),
+    st.tuples(st.just("patch"), _TEXTS),
     st.tuples(st.just("job")),
     st.tuples(st.just("job")),
     st.tuples(st.just("sync"), st.integers(0, 2)),
@@ -85,6 +86,7 @@ def test_a_life(agent: str) -> None:
     assert world.cluster.runs() == []
     assert [key[0] for key in world.cluster.objects] == ["ConfigMap"]  # the anchor
     world.policy("z")
+    world.patch("z")
     world.job()
     world.sync()
     assert sorted(world.cluster.starts.values()) == [1, 1, 1]

@@ -76,6 +76,17 @@ class World:
         ).encode()
         self.commit()
 
+    def patch(self, text: str) -> None:
+        """Patches of one workspace, for every kind of run."""
+        path = "overlays/workspaces/vision.yaml"
+        plain = self.repo.files[path].decode().partition("patches:")[0]
+        patches = "".join(
+            f"- {{target: {{kind: {kind}}}, patch: {{metadata: {{annotations: {{example.com/p: {text}}}}}}}}}\n"
+            for kind in ("Job", "RayJob")
+        )
+        self.repo.files[path] = f"{plain}patches:\n{patches}".encode()
+        self.commit()
+
     def delete_source(self, name: str) -> None:
         for file in ("tau.yaml", "train.py"):
             self.repo.files.pop(f"workloads/vision/{name}/{file}", None)

@@ -54,6 +54,11 @@ _VALUES = st.recursive(
 )
 
 
+_WAIVERS = st.fixed_dictionaries(
+    {"expires": _NAMES, "lifted": st.lists(_NAMES, min_size=1, max_size=2), "reason": _NAMES}
+)
+
+
 @st.composite
 def records(draw: st.DrawFn) -> Record:
     """Any record that a build could write."""
@@ -73,6 +78,7 @@ def records(draw: st.DrawFn) -> Record:
         sources=draw(st.dictionaries(_TEXTS, _HEX, max_size=3)),
         code=draw(st.dictionaries(_TEXTS, st.tuples(st.booleans(), _HEX, _TEXTS).map(list), max_size=3)),
         supersedes=draw(st.just("") | _NAMES),
+        waivers=draw(st.just(()) | st.lists(_WAIVERS, min_size=1, max_size=2)),
     )
     state: State = draw(st.sampled_from(STATES))
     if state == "retired":

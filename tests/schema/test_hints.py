@@ -69,7 +69,7 @@ def test_overlay() -> None:
     text = "apiVersion: tau-compile/v1\nkind: Workspace\nmetadata: {name: a}\nqueue: q\n"
     assert (
         _hint(text + "gpus: 1\n", "workspace.schema.json")
-        == "it belongs under `defaults.compute`: `defaults.compute.gpus`"
+        == "it belongs under `defaults.compute` or `enforce.compute`: `defaults.compute.gpus` or `enforce.compute.gpus`"
     )
     assert _hint(text + "output_root: /a\n", "workspace.schema.json") == "did you mean `outputRoot`?"
 

@@ -48,12 +48,13 @@ def repository(
     overlays: Overlays = (),
     templates: Mapping[str, str] | None = None,
     files: Mapping[str, bytes] | None = None,
+    as_of: str = "",
 ) -> Repository:
     """A repository of texts; a list of overlays gets names."""
     if not isinstance(overlays, dict):
         overlays = {f"overlays/{place}.yaml": text for place, text in enumerate(overlays)}
     sources = [SourceFile(path, text.encode()) for path, text in sorted(overlays.items())]
-    return Repository(sources, packaged(), MemoryTree({**CODE, **(files or {})}), templates or {})
+    return Repository(sources, packaged(), MemoryTree({**CODE, **(files or {})}), templates or {}, as_of)
 
 
 def compiled(
@@ -64,10 +65,11 @@ def compiled(
     workspace: str = "",
     templates: Mapping[str, str] | None = None,
     files: Mapping[str, bytes] | None = None,
+    as_of: str = "",
 ) -> Compiled:
     """Compile one tau.yaml."""
     data = text.encode() if isinstance(text, str) else text
-    return compile_file(repository(overlays, templates, files), path, data, workspace)
+    return compile_file(repository(overlays, templates, files, as_of), path, data, workspace)
 
 
 def accepted(text: str | bytes, overlays: Overlays = (), **given: Any) -> Compiled:

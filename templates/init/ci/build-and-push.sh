@@ -20,7 +20,7 @@ main() {
         git checkout --quiet --force --detach "$tip"
         git clean --quiet --force -d -- runs rendered
 
-        said=$(tau-compile build --base "${2:-$tip}")
+        said=$(tau-compile build --base "${2:-$tip}" --as-of "$(date -u +%F)")
         printf '%s\n' "$said"
         for folder in runs rendered; do
             if [ -n "$(git status --porcelain -- "$folder")" ]; then git add --all -- "$folder"; fi

@@ -1,0 +1,75 @@
+"""What no patch may touch, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tau_compile.policy.list_keys import TEMPLATES
+
+if TYPE_CHECKING:
+    from tau_compile.policy.list_keys import Path
+
+_ID = "it is what the object is known by"
+_PRIORITY = "a class that is not there would keep the run in the queue for ever"
+_AGENT = "without it the GitOps agent would change runs that are under way"
+# Kind, or "" for all → path → why no patch may touch it.
+_CLOSED: dict[str, dict[Path, str]] = {
+    "": {
+        ("apiVersion",): _ID,
+        ("kind",): _ID,
+        ("status",): "the cluster writes it",
+    },
+    "ConfigMap": {
+        ("data",): "it is the code of the run, which its id stands for",
+        ("binaryData",): "it is the code of the run, which its id stands for",
+        ("immutable",): "the code of a run never changes",
+    },
+    "RayJob": {
+        ("spec", "deletionStrategy"): "it would delete what Git brings back, and so run it again",
+        ("spec", "entrypoint"): "it starts the program of the run, which its id stands for",
+        ("spec", "runtimeEnvYAML"): "it is made of what tau.yaml asks for",
+        ("spec", "submissionMode"): "`ray.submissionMode` of the Platform decides it, and more depends on it",
+    },
+    "Service": {
+        ("spec", "selector"): "the nodes of the Job find each other by it",
+        ("spec", "clusterIP"): "the nodes of the Job find each other by it",
+        ("spec", "publishNotReadyAddresses"): "the nodes of the Job find each other by it",
+    },
+}
+_KEYS = {
+    "kueue.x-k8s.io/queue-name": "the queue is the workspace's or the profile's",
+    "kueue.x-k8s.io/priority-class": _PRIORITY,
+    "kustomize.toolkit.fluxcd.io/ssa": _AGENT,
+    "kustomize.toolkit.fluxcd.io/substitute": _AGENT,
+}
+_INSTEAD = {
+    "kueue.x-k8s.io/queue-name": "set `queue` of the workspace, or `defaultLocalQueue` of a profile",
+    "kueue.x-k8s.io/priority-class": "set `policy.workload_priority_class` under the overlay's `defaults`",
+}
+_OWN = "tau-compile/"
+
+
+class Closed:
+    """What is closed on objects of one kind. ``holders`` are the steps on the way to labels and annotations of ours."""
+
+    def __init__(self, kind: str) -> None:
+        self._paths = {**_CLOSED[""], **_CLOSED.get(kind, {})}
+        pods = [(*template, "metadata") for template in TEMPLATES[kind]]
+        self._metadata = {("metadata",), *pods}
+        ours = [("metadata", "labels"), ("metadata", "annotations"), *((*path, "labels") for path in pods)]
+        self.holders = {path[:end] for path in ours for end in range(1, len(path) + 1)}
+
+    def why(self, path: Path) -> tuple[str, str]:
+        """Why the key at ``path`` is closed and what to write instead; empty when it is open."""
+        name, hint = path[-1], "remove it from the patch"
+        if path[:-1] in self._metadata and name not in ("labels", "annotations"):
+            named = name in ("name", "generateName", "namespace")
+            return _ID if named else "of metadata only labels and annotations are open", hint
+        if path[:-2] in self._metadata and path[-2] in ("labels", "annotations"):
+            if name.startswith(_OWN):
+                return (
+                    "collector and policies find runs by the keys that begin so",
+                    "choose a key with a prefix of your own",
+                )
+            return _KEYS.get(name, ""), _INSTEAD.get(name, hint)
+        return self._paths.get(path, ""), hint

@@ -1,0 +1,124 @@
+"""Objects after their patches: every rule again, and what only a patch can get wrong.
+
+A patch has no say in how large a run is: queue, launch limits and the program itself count on what tau.yaml says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tau_compile.named import NamedTuple
+from tau_compile.policy.patching import apply_all
+from tau_compile.rules.kept import GROUPS, facts
+from tau_compile.rules.output import judged, placed
+from tau_compile.rules.pods import refused, refused_labels
+from tau_compile.rules.rendered import Wrong, pods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tau_compile.diagnostics import Diagnostic, Span
+    from tau_compile.policy.patches import Patch
+    from tau_compile.policy.patching import Touch
+    from tau_compile.render.plan import Run
+    from tau_compile.rules.kept import Fact
+
+
+class Judged(NamedTuple):
+    """The objects of one run after its patches, what became of the patches, and what is wrong."""
+
+    objects: dict[str, dict[str, Any]]
+    touches: tuple[Touch, ...]
+    diagnostics: list[Diagnostic]
+
+
+def patched(
+    objects: Mapping[str, dict[str, Any]],
+    patches: Sequence[Patch],
+    run: Run,
+    templates: Mapping[str, str],
+    document: Span,
+) -> Judged:
+    """Apply ``patches`` to rendered objects and judge the result; a fault stands where a patch wrote it, or at its template."""
+    changed = apply_all(objects, patches)
+    said = list(changed.diagnostics)
+    if any(d.severity == "error" for d in said):
+        return Judged(changed.objects, changed.touches, said)
+    for name, made in changed.objects.items():
+        by, before = changed.by.get(name), objects[name]
+        if by is None:
+            said += [placed(one, name, templates, document) for one in judged(made, name, run)]
+            continue
+        found = _judged(made, name, run, before)
+        if found:
+            from functools import partial
+
+            from tau_compile.rules.blame import blamed
+
+            known = _judged(before, name, run, before)  # what the template did wrong
+            said += [
+                placed(one, name, templates, document) for one in judged(made, name, run) if one in known
+            ]
+            new = [one for one in found if one not in known]
+            said += blamed(new, before, by, partial(_judged, name=name, run=run, before=before))
+    return Judged(changed.objects, changed.touches, said)
+
+
+def _judged(made: dict[str, Any], name: str, run: Run, before: dict[str, Any]) -> list[Wrong]:
+    return [*judged(made, name, run), *_after_patches(made, before, run)]
+
+
+def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> Iterator[Wrong]:
+    kind, metadata = made.get("kind"), made.get("metadata")
+    yield from refused_labels(f"of the {kind}", metadata if isinstance(metadata, dict) else {})
+    if kind not in ("Job", "RayJob"):
+        return
+    # What a patch did not touch is the very same as before: most of a RayJob.
+    same = frozenset(map(id, (pod for _, pod in pods(before)))) & frozenset(
+        map(id, (pod for _, pod in pods(made)))
+    )
+    for where, pod in pods(made):
+        if pod and id(pod) not in same:
+            yield from refused(where, pod)
+    was, now = dict(facts(before, same)), dict(facts(made, same))
+    changed = [fact for fact in dict.fromkeys((*was, *now)) if was.get(fact) != now.get(fact)]
+    if any(fact.what == GROUPS for fact in changed):  # what is in a group comes and goes with it
+        changed = [fact for fact in changed if fact.what == GROUPS or (fact in was and fact in now)]
+    for fact in changed:
+        yield _changed(fact, was.get(fact), now.get(fact))
+    known = {one.name for one in run.resolved.cluster.priority_classes}
+    for (where, pod), (_, old) in zip(pods(made), pods(before), strict=False):
+        name = _spec(pod).get("priorityClassName")
+        if name is not None and name != _spec(old).get("priorityClassName") and name not in known:
+            # K62
+            yield Wrong(
+                "TAU503",
+                "priorityClassName",
+                f"cluster `{run.resolved.cluster.name}` has no priority class `{name}`, which the pod {where} would have: the "
+                "workload would never be queued",
+                f"known: {', '.join(sorted(known))}"
+                if known
+                else "list the class under `priorityClasses` of the cluster",
+            )
+
+
+def _changed(fact: Fact, was: str | None, now: str | None) -> Wrong:
+    change = f"from `{was}` to `{now}`" if was and now else f"to `{now}`" if now else f"away from `{was}`"
+    if fact.size:
+        return Wrong(
+            "TAU357",
+            fact.what,
+            f"it would change {fact.what} {change}: no patch changes how large a run is",
+            "remove it from the patch; `compute` in tau.yaml, a profile or `defaults` of an overlay say how large a run is",
+        )
+    return Wrong(
+        "TAU350",
+        fact.what,
+        f"it would change {fact.what}: the scripts that start the program, and who collects its results, count on it",
+        "remove it from the patch",
+    )
+
+
+def _spec(pod: dict[str, Any]) -> dict[str, Any]:
+    spec = pod.get("spec")
+    return spec if isinstance(spec, dict) else {}
