@@ -37,6 +37,7 @@ check-docs: $(READY)
 bench: $(READY) ## How fast it is, against kustomize on the same work.
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.bench_runs
+	$(BIN)/python -m tests.bench.bench_policy
 
 corpus: $(READY) ## Compile a folder of real files: make corpus DIR=...
 	$(BIN)/python -m tests.corpus $(DIR)

@@ -212,6 +212,13 @@ _ALL = (
     Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
     Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
     Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
+    Code("TAU393", "A part of an imported object that is not carried over", "tau-compile"),
+    Code("TAU394", "A file that holds nothing to import", "tau-compile"),
+    Code("TAU395", "An object that an import leaves out", "tau-compile"),
+    Code("TAU396", "A value of an imported object that its overlay or tau.yaml would refuse", "tau-compile"),
+    Code("TAU397", "An import that must be completed by hand", "tau-compile"),
+    Code("TAU398", "A credential in an imported object", "tau-compile"),
+    Code("TAU399", "A program or file that an import does not bring", "tau-compile"),
     # --- 4xx core Kubernetes
     Code("TAU401", "Not an amount that Kubernetes can read", "Kubernetes"),
     Code("TAU402", "A unit that Kubernetes does not know", "Kubernetes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, ordered
@@ -14,7 +15,7 @@ _COLOURS = {"error": "31", "warning": "33", "info": "36"}
 _WIDTH = 160  # characters of a source line that are shown
 _BEFORE = 40  # of them before the place, where the line is longer
 _LINE_END = re.compile("\r\n|\r|\n")
-_SECRETS = "TAU80"  # ids of diagnostics whose line holds what must not be shown again
+_SECRETS = ("TAU398", "TAU80")  # ids of diagnostics whose line holds what must not be shown again
 # What JSON leaves as it is and could drive a terminal or reorder what it shows, and halves of characters.
 _UNSAFE = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]"
@@ -47,7 +48,7 @@ def _excerpt(span: Span | None, sources: Mapping[str, bytes]) -> list[str]:
     data = sources.get(span.file) if span else None
     if span is None or data is None:
         return []
-    lines = _LINE_END.split(data.decode("utf-8-sig", "replace"))
+    lines = _lines(data)
     if not 0 < span.line <= len(lines):
         return []
     line, start = lines[span.line - 1], span.column - 1
@@ -59,6 +60,11 @@ def _excerpt(span: Span | None, sources: Mapping[str, bytes]) -> list[str]:
     mark += "^" * max(1, _columns(shown[start - first : max(end - first, 0)]))
     number = str(span.line)
     return [f"  {number} | {cut}{shown}".rstrip(), f"  {' ' * len(number)} | {mark}"]
+
+
+@lru_cache(maxsize=4)  # a large file with many mistakes is taken apart once
+def _lines(data: bytes) -> list[str]:
+    return _LINE_END.split(data.decode("utf-8-sig", "replace"))
 
 
 def _columns(text: str) -> int:

@@ -24,6 +24,7 @@ VERBS = {
     "cancel": ("cancel", "Stop runs."),
     "adopt": ("adopt", "Record files as they are, so that they are not launched."),
     "migrate": ("migrate", "Turn TauGrid's direct form into the canonical form."),
+    "import": ("import_", "Turn objects of a running cluster into overlays and tau.yaml files."),
     "schema": ("schema", "Print a JSON Schema, for editors."),
     "completion": ("completion", "Print the completion script of a shell."),
 }

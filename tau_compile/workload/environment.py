@@ -36,7 +36,7 @@ def read_env(view: View, kind: Kind, torchrun: bool) -> tuple[EnvVar, ...]:
         name, value = entry.key.name, entry.value
         by_platform = entry.key.span.file != view.node.span.file
         ray = kind == "rayjob"
-        reason = _reserved(name, torchrun, nccl or by_platform) or (_of_ray(name, value) if ray else None)
+        reason = reserved_name(name, torchrun, nccl or by_platform) or (of_ray(name, value) if ray else None)
         if reason:
             view.error("TAU251", f"environment variable `{name}` {reason[0]}", entry.key.span, reason[1])
         if isinstance(value, Scalar):
@@ -72,7 +72,8 @@ def read_env(view: View, kind: Kind, torchrun: bool) -> tuple[EnvVar, ...]:
     return tuple(sorted(found, key=lambda v: v.name))
 
 
-def _of_ray(name: str, value: Node) -> tuple[str, str] | None:
+def of_ray(name: str, value: Node) -> tuple[str, str] | None:
+    """Why a variable of a Ray cluster may not be set, and the cure."""
     if name.upper() in _OF_KUBERAY or name.upper().startswith("KUBERAY_GEN_"):
         return "belongs to KubeRay, which sets up the Ray cluster", "remove it"
     if name == "PYTHONPATH" and isinstance(value, Mapping):
@@ -83,7 +84,8 @@ def _of_ray(name: str, value: Node) -> tuple[str, str] | None:
     return None
 
 
-def _reserved(name: str, torchrun: bool, nccl: bool) -> tuple[str, str] | None:
+def reserved_name(name: str, torchrun: bool, nccl: bool) -> tuple[str, str] | None:
+    """Why a variable of any run may not be set, and the cure."""
     upper = name.upper()
     if upper in ("MASTER_ADDR", "MASTER_PORT"):
         return "is set by tau-compile", "remove it: the launcher finds the first node by itself"

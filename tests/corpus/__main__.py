@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.corpus.check import check_folder, table
+from tests.corpus.imports import check_imports
 
 
 def main(arguments: list[str]) -> int:
@@ -19,8 +20,11 @@ def main(arguments: list[str]) -> int:
         return 2
     with tempfile.TemporaryDirectory() as scratch:
         verdicts = check_folder(Path(arguments[0]), Path(scratch))
+        wrong = check_imports(Path(arguments[0]), Path(scratch) / "imported")
+    for trouble in wrong:
+        print(f"FAILED: {trouble}")
     print(table(verdicts))
-    return 0 if verdicts and all(verdict.passed for verdict in verdicts) else 1
+    return 0 if verdicts and not wrong and all(verdict.passed for verdict in verdicts) else 1
 
 
 if __name__ == "__main__":

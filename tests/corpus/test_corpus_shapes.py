@@ -9,6 +9,7 @@ import yaml
 
 from tests.corpus.__main__ import main
 from tests.corpus.check import check_folder, prepare, table
+from tests.corpus.imports import check_imports
 from tests.support.cli import run
 
 if TYPE_CHECKING:
@@ -132,6 +133,17 @@ def test_every_shape_is_judged(tmp_path: Path) -> None:
     }
     assert [v for v in verdicts if not v.passed] == []
     assert table(verdicts).endswith("\n10 passed, 0 failed")
+
+
+def test_the_objects_of_a_cluster_are_imported(tmp_path: Path) -> None:
+    folder = write(tmp_path / "in", SHAPES)
+    assert check_imports(folder, tmp_path / "good") == []
+    (folder / "kind-smoke-job.yaml").write_text(
+        SHAPES["kind-smoke-job.yaml"].replace("small-job", "large-job")
+    )
+    assert [trouble.partition(":")[0] for trouble in check_imports(folder, tmp_path / "bad")] == [
+        "render kind-smoke-job/tau.yaml"
+    ]
 
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
