@@ -5,6 +5,7 @@ This is an edge: it reads files and asks Git. It writes nothing; ``emit.writer``
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from tau_compile import base, git, records, verify
@@ -94,7 +95,36 @@ def build(checkout: Checkout, base_ref: str = "", *, chosen: Collection[str] | N
         anew = _adopted_anew(checkout, paths, known, counted, names)
         made = _with(made, [Action("adopt", effect.path, effect.text) for effect in anew])
         found = [*_together(found, restored), *anew]
+        if repository.manages or _managed_before(root):
+            made = _with_spaces(checkout, read, made, spaces, at, found, said)
     return Built(made, tuple(_needed(read, found, known)), tuple(said))
+
+
+def _managed_before(root: str) -> bool:
+    """Whether a build has left folders of workspaces in the tree."""
+    top = f"{root}/{tree.TOP}"
+    clusters = os.listdir(top) if os.path.isdir(top) else ()
+    return any(os.path.lexists(f"{top}/{cluster}/workspaces") for cluster in clusters)
+
+
+def _with_spaces(
+    checkout: Checkout,
+    read: Read,
+    made: Plan,
+    names: Collection[str],
+    at: base.Base | None,
+    found: list[Effect],
+    said: list[Diagnostic],
+) -> Plan:
+    """The plan with what happens to workspaces that are managed, or were: effects join ``found``, problems ``said``."""
+    root, _, repository = checkout
+    from tau_compile import spaces, spacetree
+
+    rendered = repository.spaces if repository.manages else spaces.NONE
+    outcome = spacetree.outcome(root, read, rendered, made.records.values(), names, at)
+    said += [problem for problem in outcome.diagnostics if problem not in said]
+    found += outcome.effects
+    return made._replace(actions=(*made.actions, *outcome.actions))
 
 
 def reader(root: str) -> Read:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
     from tau_compile.source.files import SourceFile
+    from tau_compile.spaces import Spaces
     from tau_compile.workload.code import Tree
     from tau_compile.workload.model import Workload
 
@@ -87,6 +88,20 @@ class Repository:
         from tau_compile.render.templates import Templates
 
         return Templates(self.templates)
+
+    @cached_property
+    def spaces(self) -> Spaces:
+        """The objects of the workspaces that have a ``manage`` section, rendered once."""
+        from tau_compile.spaces import NONE, compile_spaces
+
+        overlays = self.overlays.overlays
+        return compile_spaces(overlays, self.tree, self.renderer, self.templates) if overlays else NONE
+
+    @property
+    def manages(self) -> bool:
+        """Whether some workspace has such a section."""
+        overlays = self.overlays.overlays
+        return overlays is not None and any(space.manage is not None for space in overlays.workspaces)
 
 
 class Compiled(NamedTuple):
@@ -199,6 +214,10 @@ def _render(
         said += problems
     elif not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
+    if resolved.workspace.manage is not None and not has_errors(said):
+        from tau_compile.rules.place import fits
+
+        said += fits(objects.values(), resolved)
     if (resolved.platform.admission or resolved.workspace.admission) and not has_errors(said):
         from tau_compile.rules.admission import judged
 

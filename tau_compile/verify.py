@@ -86,7 +86,7 @@ def links(root: str) -> list[Diagnostic]:
         elif depth:
             with _scanned(f"{root}/{path}") as entries:
                 for entry in entries:
-                    if depth == 3 and entry.name != "runs":  # rendered/<cluster>/...
+                    if depth == 3 and entry.name not in ("runs", "workspaces"):  # rendered/<cluster>/...
                         continue
                     if not entry.is_symlink():
                         if depth > 1 and entry.is_dir():
@@ -124,19 +124,19 @@ def strangers(
     for above in _run_folders(root):
         for name in _names(f"{root}/{above}"):
             place = f"{above}/{name}"
-            present = _listing(f"{root}/{place}")
+            present = listing(f"{root}/{place}")
             if present is None:  # a file beside the folders
-                if _counts(name):
-                    said.append(_foreign(place, f"`{name}` belongs to no run"))
+                if counts(name):
+                    said.append(foreign(place, f"`{name}` belongs to no run"))
                 continue
             known = anchor_files(above) if name == tree.ANCHOR else owned.get(place)
             if known is None:
                 said += _unowned(place, present, over.get(place))
             else:
                 said += [
-                    _foreign(f"{place}/{file}", f"`{file}` is not among the files of {name}")
+                    foreign(f"{place}/{file}", f"`{file}` is not among the files of {name}")
                     for file in sorted(present.difference(known))
-                    if _counts(file)
+                    if counts(file)
                 ]
     return said
 
@@ -148,7 +148,7 @@ def anchor_files(above: str) -> set[str]:
 
 
 def _unowned(place: str, present: Iterable[str], record: Record | None) -> list[Diagnostic]:
-    names = sorted(name for name in present if _counts(name))
+    names = sorted(name for name in present if counts(name))
     if not names:
         return []
     span = Span(f"{place}/{names[0]}", 1, 1, 1, 1)
@@ -163,7 +163,8 @@ def _unowned(place: str, present: Iterable[str], record: Record | None) -> list[
     return [error("TAU741", f"there are manifests of a run {run}, and it has no record", span, hint)]
 
 
-def _foreign(path: str, message: str) -> Diagnostic:
+def foreign(path: str, message: str) -> Diagnostic:
+    """A file that is not ours where an agent looks."""
     hint = "move it out of the rendered tree: an agent applies whatever lies there"
     return error("TAU739", message, Span(path, 1, 1, 1, 1), hint)
 
@@ -179,16 +180,16 @@ def _run_folders(root: str) -> list[str]:
     return found
 
 
-def _counts(name: str) -> bool:
+def counts(name: str) -> bool:
     """Whether a stray file matters: editors and desktops leave hidden files and backups that nobody applies."""
     return name.endswith(_APPLIED) or not (name.startswith(".") or name.endswith("~"))
 
 
 def _names(folder: str) -> list[str]:
-    return sorted(_listing(folder) or ())
+    return sorted(listing(folder) or ())
 
 
-def _listing(folder: str) -> set[str] | None:
+def listing(folder: str) -> set[str] | None:
     """The names in a folder; None: there is none. Raises OSError for one that cannot be read: it may hold anything."""
     try:
         return set(os.listdir(folder))

@@ -17,7 +17,8 @@ RANK = {
     "_templates": 0, "named": 0, "digest": 0, "data": 0, "suggest": 0, "codes": 0, "diagnostics": 1,
     "printers": 2, "explain": 11,
     "source": 2, "schema": 3, "policy": 4, "settings": 4, "workload": 5,
-    "emit": 6, "render": 7, "runs": 7, "rules": 8, "guard": 8, "importing": 9, "intent": 9, "compiler": 10,
+    "emit": 6, "render": 7, "runs": 7, "rules": 8, "guard": 8, "importing": 9, "intent": 9, "spaces": 9,
+    "compiler": 10,
 }  # fmt: skip
 # Modules of a room that belong to the edge: they bring a compiled workload into a run, or ask Git about one.
 EDGE = {"runs/launch.py", "runs/sources.py", "explain/runs.py"}

@@ -49,15 +49,28 @@ KUBERAY = Module(
     "h1:XUckRswLMyk71D00L62d2Vanh0fVkNqu56+IF/rr+O0=",
     "config/crd/bases",
 )
-MODULES = (CORE, KUEUE, KUBERAY)
+EXTERNAL_SECRETS = Module(
+    "github.com/external-secrets/external-secrets",
+    "v0.20.1",
+    "h1:6dnPftnv0h9fHMXpFB534Kj+eAQOEmPwVqGyL3ICv2g=",
+    "config/crds/bases",
+)
+MODULES = (CORE, KUEUE, KUBERAY, EXTERNAL_SECRETS)
 
 KINDS = (
     Kind(CORE, "v1", "ConfigMap"),
+    Kind(CORE, "v1", "LimitRange"),
     Kind(CORE, "v1", "Namespace"),
+    Kind(CORE, "v1", "PersistentVolumeClaim"),
+    Kind(CORE, "v1", "ResourceQuota"),
     Kind(CORE, "v1", "Service"),
     Kind(CORE, "v1", "ServiceAccount"),
     Kind(CORE, "batch/v1", "Job"),
+    Kind(CORE, "networking.k8s.io/v1", "NetworkPolicy"),
+    Kind(CORE, "rbac.authorization.k8s.io/v1", "Role"),
+    Kind(CORE, "rbac.authorization.k8s.io/v1", "RoleBinding"),
     Kind(CORE, "scheduling.k8s.io/v1", "PriorityClass"),
+    Kind(EXTERNAL_SECRETS, "external-secrets.io/v1", "ExternalSecret"),
     Kind(CORE, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
     Kind(CORE, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
     Kind(KUBERAY, "ray.io/v1", "RayCluster"),

@@ -166,4 +166,6 @@ def summary(actions: Iterable[Action]) -> str:
         if counts.get(verb):
             runs = str(counts[verb]) if parts else count(counts[verb], "run")
             parts.append(f"{word} {runs}" + (f" ({count(gpus, 'GPU')})" if verb == "launch" and gpus else ""))
+    if counts.get("workspace"):
+        parts.append(f"changes {count(counts['workspace'], 'workspace')}")
     return ", ".join(parts) if parts else "nothing to do"

@@ -85,7 +85,7 @@ def _new(found: list[Finding]) -> frozenset[str]:
         if effect.cause == effect.path
         and len(files) == len(effect.writes)
         and all(file.what == "missing" for file in files)
-    ) | {"anchor"}
+    ) | {"anchor", *(effect.path for effect, _ in found if effect.verb == "workspace" and effect.cause)}
 
 
 def _waits(effect: Effect, new: frozenset[str]) -> bool:
@@ -134,6 +134,8 @@ def _tell(answer: _Answer, format: str) -> None:
 
 def _data(finding: Finding) -> dict[str, Any]:
     effect = finding.effect
-    run = "" if effect.verb == "anchor" else effect.path.rpartition("/")[2].removesuffix(".json")
+    run = (
+        "" if effect.verb in ("anchor", "workspace") else effect.path.rpartition("/")[2].removesuffix(".json")
+    )
     files = [{"path": file.path, "change": file.what} for file in finding.files]
     return {"verb": effect.verb, "run": run, "text": effect.text, "files": files}

@@ -48,6 +48,8 @@ def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> 
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)
             said += inputs.repository.overlays.diagnostics
+            if inputs.repository.manages:
+                said += inputs.repository.spaces.diagnostics
         else:
             name, data = inputs.read(path)
             sources.update(inputs.sources)

@@ -54,6 +54,7 @@ class Queue(NamedTuple):
     flavors: tuple[str, ...]
     local_queues: tuple[tuple[str, str], ...]
     span: Span
+    namespace_labels: Mapping | None = None
 
 
 class PriorityClass(NamedTuple):
@@ -79,6 +80,7 @@ class Platform(NamedTuple):
     ray_cpu_image: str
     submission_mode: str
     defaults: Mapping | None
+    workspaces: Mapping | None = None
     admission: Admission | None = None
     patches: tuple[Patch, ...] = ()
     guards: Guards | None = None
@@ -99,6 +101,8 @@ class Cluster(NamedTuple):
     priority_classes: tuple[PriorityClass, ...]
     topologies: tuple[Topology, ...]
     defaults: Mapping | None
+    workspaces: Mapping | None = None
+    namespace_labels: Mapping | None = None
     patches: tuple[Patch, ...] = ()
     guards: Guards | None = None
 
@@ -123,6 +127,8 @@ class Workspace(NamedTuple):
     formerly: tuple[str, ...]
     defaults: Mapping | None
     queue_span: Span | None = None
+    manage: Mapping | None = None
+    namespace_span: Span | None = None
     admission: Admission | None = None
     patches: tuple[Patch, ...] = ()
     guards: Guards | None = None

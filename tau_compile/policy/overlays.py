@@ -204,7 +204,8 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             ray.get("cpuImage", ""),
             ray.get("submissionMode", ""),
             defaults,
-            _admission(data, node),
+            workspaces=_section(node, "workspaces"),
+            admission=_admission(data, node),
         )
     if kind == "Workspace":
         return Workspace(
@@ -221,7 +222,9 @@ def _build(kind: str, data: dict[str, Any], node: Mapping, said: list[Diagnostic
             tuple(data.get("formerly", ())),
             defaults,
             _span_at(node, "queue"),
-            _admission(data, node),
+            manage=_section(node, "manage"),
+            namespace_span=_span_at(node, "namespace"),
+            admission=_admission(data, node),
         )
     if kind == "Profile":
         return profile(data, name, node, span, defaults)
@@ -289,6 +292,7 @@ def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, default
                 tuple(q.get("flavors", ())),
                 tuple((lq["namespace"], lq["name"]) for lq in q.get("localQueues", ())),
                 _item_span(node, "queues", place),
+                namespace_labels=_section(_item(node, "queues", place), "namespaceLabels"),
             )
             for place, q in enumerate(data.get("queues", ()))
         ),
@@ -300,6 +304,8 @@ def _cluster(data: dict[str, Any], name: str, node: Mapping, span: Span, default
             for t in data.get("topologies", ())
         ),
         defaults,
+        workspaces=_section(node, "workspaces"),
+        namespace_labels=_section(node, "namespaceLabels"),
     )
 
 
@@ -352,7 +358,16 @@ def _span_at(node: Mapping, path: str) -> Span | None:
 
 
 def _item_span(node: Mapping, section: str, place: int) -> Span:
+    name = _item(node, section, place).get("name")
+    return name.span if name else node.span
+
+
+def _item(node: Mapping, section: str, place: int) -> Mapping:
     items = node.get(section)
     item = items.items[place] if isinstance(items, Items) else node
-    name = item.get("name") if isinstance(item, Mapping) else None
-    return name.span if name else node.span
+    return item if isinstance(item, Mapping) else node
+
+
+def _section(node: Mapping, name: str) -> Mapping | None:
+    found = node.get(name)
+    return found if isinstance(found, Mapping) else None

@@ -41,14 +41,17 @@ def names() -> list[str]:
 
 
 @cache
-def translated() -> dict[str, Template]:
-    """The packaged templates as functions; empty when some template has changed since."""
+def translated(space: bool = False) -> dict[str, Template]:
+    """The packaged templates as functions; empty when some template has changed since.
+
+    Those of runs and those of workspaces (``space``) are looked at apart: who renders one of them reads no other.
+    """
     try:
         from tau_compile import _templates
     except ImportError:
         return {}
     texts: dict[str, str] = _templates.TEXTS
-    if any(packaged(name) != text for name, text in texts.items()):
+    if any(packaged(name) != text for name, text in texts.items() if _of_space(name) == space):
         return {}
     functions: dict[str, Template] = _templates.TEMPLATES
     return functions
@@ -56,7 +59,7 @@ def translated() -> dict[str, Template]:
 
 def text(name: str, context: dict[str, Any]) -> tuple[str, list[Any]] | None:
     """A packaged template's text with tokens, and their values; None if Jinja2 has to be asked."""
-    function = translated().get(name)
+    function = (translated(True) if _of_space(name) else translated()).get(name)
     if function is None:
         return None
     values = Values()
@@ -66,6 +69,10 @@ def text(name: str, context: dict[str, Any]) -> tuple[str, list[Any]] | None:
     except Exception:
         return None  # Jinja2 says what is wrong, and where
     return "".join(parts), values.found
+
+
+def _of_space(name: str) -> bool:
+    return name.startswith("workspace/")
 
 
 def indent(text: str, width: int = 4, first: bool = False, blank: bool = False) -> str:

@@ -51,15 +51,20 @@ def _judged(made: dict[str, Any], template: str, run: Run) -> Iterator[Wrong]:
         wanted = next(kind for kind, name in _TEMPLATES.items() if name == template)
         yield Wrong("TAU432", "kind", f"it makes a {kind}, and not a {wanted}", f"render `kind: {wanted}`")
         return
+    yield from refused(made)
+    yield from _names(made, run)
+    if kind in ("Job", "RayJob"):
+        yield from _run(made)
+
+
+def refused(made: dict[str, Any]) -> Iterator[Wrong]:
+    """What the schema of the kind refuses."""
     generated = _get(made, "metadata", "generateName") is not None
     for problem in problems(made):
         if not (generated and problem.path.startswith("metadata")):  # TAU723 says it better
             path = f"`{problem.path}`: " if problem.path and problem.path not in problem.message else ""
-            message = f"the {kind} it makes would be refused: {path}{problem.message}"
+            message = f"the {made.get('kind')} it makes would be refused: {path}{problem.message}"
             yield Wrong("TAU430", problem.path.rpartition(".")[2], message, "mend the template")
-    yield from _names(made, run)
-    if kind in ("Job", "RayJob"):
-        yield from _run(made)
 
 
 def _names(made: dict[str, Any], run: Run) -> Iterator[Wrong]:
@@ -121,7 +126,7 @@ def placed(found: Wrong, template: str, templates: Mapping[str, str], document: 
     """A fault at its key: in the first template of the repository's own that writes it, if any does."""
     rule, key, message, hint = found
     # The template itself may be a packaged one that includes a part of the repository's own.
-    own = {name: text for name, text in templates.items() if name == template or "/" in name}
+    own = {n: text for n, text in templates.items() if n == template or n.startswith("parts/")}
     for name in sorted(own, key=lambda name: (name != template, name)):
         at = re.search(rf"^[ \t-]*[\"']?{re.escape(key)}[\"']?:", own[name], re.MULTILINE) if key else None
         if at:

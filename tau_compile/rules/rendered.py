@@ -36,7 +36,7 @@ def wrong(made: dict[str, Any]) -> Iterator[Wrong]:
         yield from judge(made)
     for where, pod in pods(made):
         yield from _queue_label(where, pod)
-        for container in _containers(pod):
+        for container in containers(pod):
             what = f"container `{container.get('name')}` {where}"
             yield from _privileged(what, container)
             yield from _env_twice(what, container)
@@ -185,7 +185,9 @@ def _groups(made: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(whose it is, pod template) of a Job or RayJob; one that is not there is empty."""
+    """The pod templates of a Job or RayJob, each with the words that say which it is; none of other objects."""
+    if made.get("kind") not in ("Job", "RayJob"):
+        return
     if made.get("kind") == "Job":
         yield "of the Job", _mapping(made, "spec", "template")
         return
@@ -195,7 +197,8 @@ def pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"of the group `{group.get('groupName')}`", _mapping(group, "template")
 
 
-def _containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    """All containers of a pod template, init containers first."""
     spec = _mapping(pod, "spec")
     return [*_list(spec, "initContainers"), *_list(spec, "containers")]
 

@@ -101,6 +101,8 @@ def _sources(repository: Repository, intent: Intent, resolved: Resolved, data: b
         if file.path in took_part:
             found[file.path] = sha256_hex(committed(file.data))
     for name, text in repository.templates.items():
+        if name.startswith("workspace/"):
+            continue
         found[f"templates/{name}"] = sha256_hex(committed(text.encode("utf-8", "surrogateescape")))
     return found
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.runs.record import Ended, Record
 
-Verb = Literal["launch", "adopt", "keep", "retire", "cancel", "restore", "discard", "notice"]
+Verb = Literal["launch", "adopt", "keep", "retire", "cancel", "restore", "discard", "notice", "workspace"]
 
 
 class Launch(NamedTuple):
@@ -66,7 +66,9 @@ class Action(NamedTuple):
 
     @property
     def run(self) -> str:
-        """The run id."""
+        """The run id; empty where it is about no run."""
+        if self.verb == "workspace":
+            return ""
         return self.path.rpartition("/")[2].removesuffix(".json")
 
 

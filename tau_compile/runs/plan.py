@@ -57,9 +57,9 @@ class _Planner:
             self.by_object[record.cluster, record.namespace, record.run] = record
 
     def build(self, sources: list[Source], limits: Limits) -> Plan:
-        self.said += unknown_workspaces(self.records, self.state.workspaces)
         self._restore()
         self._retire()
+        self.said += unknown_workspaces(self.records, self.state.workspaces, sources)
         settled = {self._settled(source): source for source in sources}
         if len(settled) < len(sources):
             self.said += same_names((self._settled(source), source) for source in sources)

@@ -12,22 +12,55 @@ if TYPE_CHECKING:
     from tau_compile.runs.model import Launch, Limits, Source
     from tau_compile.runs.record import Record
 
+_SHOWN = 5
 
-def unknown_workspaces(records: Mapping[str, Record], known: Mapping[str, str]) -> list[Diagnostic]:
-    """Runs of a workspace that no overlay describes: renamed without a word, all its files would look new."""
-    lost: dict[str, str] = {}
-    for path, record in records.items():
+
+def unknown_workspaces(
+    records: Mapping[str, Record], known: Mapping[str, str], sources: Sequence[Source]
+) -> list[Diagnostic]:
+    """Workspaces with runs that no overlay describes: removed while runs are active, or renamed without a word.
+
+    Those whose runs are all over may go, as long as nothing here looks like one of those runs: it would be launched again.
+    """
+    lost: dict[str, list[Record]] = {}
+    for record in records.values():
         if record.workspace not in known:
-            lost.setdefault(record.workspace, path)
-    return [
-        error(
-            "TAU732",
-            f"there are runs of a workspace `{name}`, and no overlay describes it",
-            Span(path, 1, 1, 1, 1),
-            f"restore overlays/workspaces/{name}.yaml, or add `formerly: [{name}]` to the workspace's new overlay",
+            lost.setdefault(record.workspace, []).append(record)
+    said = []
+    for name, runs in sorted(lost.items()):
+        active = [run for run in runs if run.state == "active"]
+        again = [run for run in runs if any(_looks_like(source, run) for source in sources)]
+        shown = active or again
+        if not shown:
+            continue
+        what = f"{named(active)} {'is' if len(active) == 1 else 'are'} active" if active else ""
+        until = f" until {'it has' if len(active) == 1 else 'they have'} ended or {'is' if len(active) == 1 else 'are'} cancelled"
+        said.append(
+            error(
+                "TAU732",
+                f"there are runs of a workspace `{name}`, and no overlay describes it: "
+                + (what or f"{named(again)} would be launched again"),
+                Span(shown[0].path, 1, 1, 1, 1),
+                f"restore overlays/workspaces/{name}.yaml{until * bool(active)}, or add `formerly: [{name}]` to the "
+                "workspace's new overlay",
+            )
         )
-        for name, path in sorted(lost.items())
-    ]
+    return said
+
+
+def _looks_like(source: Source, run: Record) -> bool:
+    """Whether a file is that of a run of another workspace: the same intent, or the same place in a renamed folder."""
+    return source.name == run.name and (
+        source.digest == run.digest or source.path.split("/")[2:] == run.source.split("/")[2:]
+    )
+
+
+def named(runs: Sequence[Record]) -> str:
+    """The first runs by name, and how many more there are."""
+    names = [run.run for run in runs[:_SHOWN]]
+    if len(runs) > len(names):
+        return f"{', '.join(names)} and {len(runs) - len(names)} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def same_names(sources: Iterable[tuple[tuple[str, str], Source]]) -> list[Diagnostic]:

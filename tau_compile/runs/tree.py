@@ -41,7 +41,7 @@ def file_name(made: Mapping[str, Any]) -> str:
 def files_of(objects: Iterable[Mapping[str, Any]]) -> dict[str, bytes]:
     """The files of one folder by name, with the kustomization that lists them."""
     found = {file_name(made): _bytes(made) for made in objects}
-    return {**found, KUSTOMIZATION: _kustomization(found)}
+    return {**found, KUSTOMIZATION: kustomization(found)}
 
 
 def anchor(cluster: str, workspace: str, namespace: str) -> dict[str, bytes]:
@@ -81,7 +81,8 @@ def _bytes(made: Mapping[str, Any]) -> bytes:
     return dump(made).encode()
 
 
-def _kustomization(names: Iterable[str]) -> bytes:
+def kustomization(names: Iterable[str]) -> bytes:
+    """The file that lists the others of its folder."""
     return _bytes(
         {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",

@@ -24,6 +24,16 @@ KNOWN_TEMPLATES = [
     "parts/pod.yaml.j2",
     "rayjob.yaml.j2",
     "service.yaml.j2",
+    "workspace/externalsecret.yaml.j2",
+    "workspace/limitrange.yaml.j2",
+    "workspace/localqueue.yaml.j2",
+    "workspace/namespace.yaml.j2",
+    "workspace/networkpolicy.yaml.j2",
+    "workspace/persistentvolumeclaim.yaml.j2",
+    "workspace/resourcequota.yaml.j2",
+    "workspace/role.yaml.j2",
+    "workspace/rolebinding.yaml.j2",
+    "workspace/serviceaccount.yaml.j2",
 ]
 _YAML = (".yaml", ".yml")
 

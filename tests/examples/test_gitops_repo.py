@@ -26,6 +26,7 @@ from tests.support.tools import ROOT, kubeconform
 
 HERE = ROOT / "examples" / "gitops-repo"
 MADE = ("runs", "rendered")
+DAY = "2026-12-01"  # within the waiver of one of the workloads
 SOURCES = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("workloads/*/*/tau.yaml"))
 NOTHING_TO_DO = "keeps 8 runs; no file changes\n"
 UP_TO_DATE = (0, "", "up to date\n")
@@ -68,7 +69,7 @@ def test_one_cluster_two_teams_eight_workloads() -> None:
     assert sorted(f"workloads/{name}/tau.yaml" for name in table) == SOURCES
 
 
-def test_every_rendered_file_belongs_to_a_run_or_an_anchor() -> None:
+def test_every_rendered_file_belongs_to_a_run_an_anchor_or_a_workspace() -> None:
     wanted = {
         f"rendered/{r['cluster']}/runs/{r['workspace']}/{r['run']}/{name}"
         for r in records()
@@ -76,13 +77,15 @@ def test_every_rendered_file_belongs_to_a_run_or_an_anchor() -> None:
     }
     there = {path.relative_to(HERE).as_posix() for path in HERE.glob("rendered/**/*") if path.is_file()}
     assert wanted < there
-    anchors = [f"rendered/gpu-east/runs/{team}/anchor" for team in ("language", "vision")]
-    assert sorted({path.rpartition("/")[0] for path in there - wanted}) == anchors
+    teams = ("language", "vision")
+    others = [f"rendered/gpu-east/runs/{team}/anchor" for team in teams]
+    others += [f"rendered/gpu-east/workspaces/{team}" for team in teams]
+    assert sorted({path.rpartition("/")[0] for path in there - wanted}) == others
 
 
 def test_every_kustomization_lists_its_folder() -> None:
     found = sorted(HERE.glob("rendered/**/kustomization.yaml"))
-    assert len(found) == len(SOURCES) + 2
+    assert len(found) == len(SOURCES) + 2 * 2
     for path in found:
         beside = sorted(other.name for other in path.parent.iterdir() if other != path)
         assert yaml.safe_load(path.read_text())["resources"] == beside
@@ -158,15 +161,32 @@ def test_changes_that_are_no_other_intent_launch_nothing(launched: Path) -> None
         text = (launched / source).read_text()
         (launched / source).write_text(f"# A comment.\n{text.replace('image: ', 'image:   ')}\n")
     for overlay in (launched / "overlays").rglob("*.yaml"):
-        overlay.write_text(overlay.read_text().replace("training", "trainer").replace("72h", "48h"))
+        overlay.write_text(
+            overlay.read_text().replace("Account: training", "Account: trainer").replace("72h", "48h")
+        )
     own = launched / "templates"
     own.mkdir()
     text = (ROOT / "templates" / "job.yaml.j2").read_text()
     (own / "job.yaml.j2").write_text(f"# Ours.\n{text}")
     before = state(launched)
     built = run(["build"], launched)
-    assert (built.exit, built.stdout) == (0, NOTHING_TO_DO)
-    assert state(launched) == before
+    assert built.exit == 0
+    assert built.stdout.splitlines()[-1].startswith("keeps 8 runs, changes 2 workspaces; ")
+    changed = {path for path, found in state(launched).items() if found != before[path]}
+    assert changed == {
+        f"rendered/gpu-east/workspaces/{team}/kustomization.yaml" for team in ("language", "vision")
+    }
+    accounts = sorted(path.name for path in launched.glob("rendered/gpu-east/workspaces/*/serviceaccount-*"))
+    assert accounts == ["serviceaccount-trainer.yaml"] * 2 + ["serviceaccount-training.yaml"] * 2
+
+
+def test_an_account_that_active_runs_use_stays(launched: Path) -> None:
+    overlay = launched / "overlays/workspaces/vision.yaml"
+    overlay.write_text(overlay.read_text().replace("training", "trainer"))
+    refused = run(["build"], launched)
+    assert refused.exit == 1
+    assert "error TAU385: the ServiceAccount `training` of namespace `vision` would leave" in refused.stderr
+    assert all(run["run"] in refused.stderr for run in records() if run["workspace"] == "vision")
 
 
 def test_an_edit_launches_one_run_and_replaces_where_asked(launched: Path) -> None:
@@ -195,7 +215,7 @@ def remake() -> None:
         made = copy(Path(folder, "repository"), *MADE)
         git(made, "init", "--quiet", "--initial-branch=main")
         commit(made)
-        outcome = run_process(["build"], made)
+        outcome = run_process(["build", "--as-of", DAY], made)
         print(outcome.stdout, outcome.stderr, sep="", end="")
         if outcome.exit != 0:
             raise SystemExit(outcome.exit)
