@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 DASHBOARD_PORT = 8265  # the operator asks the Ray head here how a job is doing (R9, R60)
 METRICS_PORT = 8080  # of Ray's pods (R60)
 _DNS_PORT = 53
+# Where the cache on each node listens that Kubernetes documents (NodeLocal DNSCache). It is no pod, and no namespace has it.
+_DNS_CACHE = "169.254.20.10/32"
 _EVERY_POD: dict[str, Any] = {}
 # Pods of runs carry this label; torchrun (29500 and the ports that NCCL takes) and Ray need every port between them (R60).
 _RUNS = {"matchExpressions": [{"key": "tau-compile/run-id", "operator": "Exists"}]}
@@ -28,7 +30,9 @@ def policies(network: dict[str, Any]) -> Iterator[Policy]:
     if not network.get("isolate", True):
         return
     yield _policy("default-deny", _EVERY_POD, types=["Ingress", "Egress"])
-    yield _policy("dns", _EVERY_POD, egress=[_dns(network.get("dns", {}))])
+    names = _dns(network.get("dns", {}))
+    if names["to"]:  # nobody in the list is everybody
+        yield _policy("dns", _EVERY_POD, egress=[names])
     yield _policy(
         "runs", _RUNS, ingress=[{"from": [{"podSelector": _RUNS}]}], egress=[{"to": [{"podSelector": _RUNS}]}]
     )
@@ -60,8 +64,9 @@ def _policy(name: str, pods: dict[str, Any], types: list[str] | None = None, **r
 def _dns(section: dict[str, Any]) -> dict[str, Any]:
     ports = section.get("ports", [_DNS_PORT])
     names = section.get("namespaces", ["kube-system"])
+    cidrs = section.get("cidrs", [_DNS_CACHE])
     return {
-        "to": [*map(_namespace, names), *({"ipBlock": {"cidr": cidr}} for cidr in section.get("cidrs", ()))],
+        "to": [*map(_namespace, names), *({"ipBlock": {"cidr": cidr}} for cidr in cidrs)],
         "ports": [{"port": port, "protocol": word} for port in ports for word in ("UDP", "TCP")],
     }
 

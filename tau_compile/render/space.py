@@ -27,6 +27,8 @@ _KEPT = {
     "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
 }
+# What the API server fills in. Parts of lists, which Argo CD compares as they are: left out, they would differ for ever.
+_REMOTE = {"conversionStrategy": "Default", "decodingStrategy": "None", "metadataPolicy": "None"}
 # Far more than a team has at a time: against a script that runs away. Nothing here counts pods or compute, which are
 # Kueue's: a pod that takes ten minutes to stop would keep the next run from starting.
 _COUNTS = {
@@ -191,9 +193,10 @@ def _secrets(one: Managed) -> Iterator[Wanted]:
             "store_kind": store.get("kind", "ClusterSecretStore"),
             "type": item.get("type", ""),
             "data": [
-                {"secretKey": key, "remoteRef": ref} for key, ref in sorted(item.get("data", {}).items())
+                {"secretKey": key, "remoteRef": {**_REMOTE, **ref}}
+                for key, ref in sorted(item.get("data", {}).items())
             ],
-            "extract": [{"extract": {"key": key}} for key in item.get("extract", ())],
+            "extract": [{"extract": {**_REMOTE, "key": key}} for key in item.get("extract", ())],
         }
         yield Wanted("ExternalSecret", item["name"], {"secret": secret})
 

@@ -13,6 +13,7 @@ from tau_compile.runs.tree import file_name
 from tests.admission.worlds import (
     CHECKS,
     GONE,
+    PLATFORM,
     WORKSPACE,
     changed,
     example_overlays,
@@ -24,6 +25,7 @@ from tests.admission.worlds import (
     runs,
 )
 from tests.support.celcheck import Request, celcheck
+from tests.support.compiling import repository
 from tests.support.tools import ROOT, kubeconform
 
 if TYPE_CHECKING:
@@ -273,6 +275,23 @@ def test_other_accounts_can_be_named() -> None:
     answer = celcheck(made(checks, space), [Request(wrong()[0], a) for a in [*accounts, former]])
     assert answer.decisions[:4] == [[]] * 4
     assert answer.refusals(4) == [QUEUES, TTL]
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [
+        ("system:masters", False),
+        ("system:serviceaccounts", False),
+        ("system:serviceaccounts:kueue-system", False),
+        ("system:serviceaccount:kueue-system:kueue-controller-manager", True),
+        ("system:node:gpu-1", True),
+        ("system:mastersandmore", True),
+    ],
+)
+def test_a_group_exempts_nobody_and_is_refused(name: str, accepted: bool) -> None:
+    for text in (PLATFORM, WORKSPACE):
+        document = f"{text}admission: {{exempt: ['{name}']}}\n"
+        assert (repository([document]).overlays.diagnostics == ()) is accepted
 
 
 def test_other_namespaces_operations_and_kinds_are_left_alone() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tau_compile.rules.rendered import pods
 from tests.spaces.making import OPERATOR, of_kind, spaces
 from tests.spaces.network import End, Pod, connects
-from tests.support.compiling import JOB, RAYJOB, compiled
+from tests.support.compiling import JOB, RAYJOB, compiled, repository
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,7 @@ def policies(**network: Any) -> list[dict[str, Any]]:
         (HEAD, DNS, 53, "UDP"),
         (RANK, DNS, 53, "TCP"),
         (OTHER, DNS, 53, "UDP"),
+        (HEAD, "169.254.20.10", 53, "UDP"),  # the cache on each node
         (RANK, INTERNET, 443, "TCP"),
         (WORKER, "2001:db8::1", 443, "TCP"),
         (PROMETHEUS, HEAD, 8080, "TCP"),
@@ -132,8 +134,10 @@ def test_every_opening_is_needed() -> None:
         ({"isolate": False}, STRANGER, HEAD, 6379, True),
         ({"dns": {"namespaces": ["openshift-dns"], "ports": [5353]}}, RANK, Pod("openshift-dns", {}), 5353, True),
         ({"dns": {"namespaces": ["openshift-dns"], "ports": [5353]}}, RANK, DNS, 53, False),
-        ({"dns": {"cidrs": ["169.254.20.10/32"]}}, RANK, "169.254.20.10", 53, True),
-        ({"dns": {"cidrs": ["169.254.20.10/32"]}}, RANK, DNS, 53, True),
+        ({"dns": {"cidrs": ["10.96.0.10/32"]}}, RANK, "10.96.0.10", 53, True),
+        ({"dns": {"cidrs": ["10.96.0.10/32"]}}, RANK, "169.254.20.10", 53, False),
+        ({"dns": {"cidrs": []}}, RANK, DNS, 53, True),
+        ({"dns": {"cidrs": [], "namespaces": []}}, RANK, DNS, 53, False),
     ],
 )  # fmt: skip
 def test_what_a_platform_opens_and_closes(
@@ -149,6 +153,23 @@ def test_a_range_gets_only_the_holes_that_lie_in_it() -> None:
         {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}},
         {"ipBlock": {"cidr": "192.168.0.0/16"}},
     ]
+
+
+@pytest.mark.parametrize("side", ["egress", "ingress"])
+@pytest.mark.parametrize("peers", [{"cidrs": []}, {"namespaces": []}, {"cidrs": [], "namespaces": []}, {}])
+def test_an_opening_to_nobody_is_not_one_to_everybody(side: str, peers: dict[str, Any]) -> None:
+    text = json.dumps(
+        {
+            "apiVersion": "tau-compile/v1",
+            "kind": "Workspace",
+            "metadata": {"name": "vision"},
+            "queue": "jobqueue",
+            "manage": {"network": {side: [{**peers, "ports": [443]}]}},
+        }
+    )
+    said = repository([text]).overlays.diagnostics
+    assert said
+    assert {d.severity for d in said} == {"error"}
 
 
 def test_the_cluster_says_where_its_operator_is() -> None:
