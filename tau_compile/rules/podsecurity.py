@@ -28,6 +28,23 @@ _BASELINE = frozenset(
         "SETGID",
     )
 ) | {"SETPCAP", "SETUID", "SYS_CHROOT"}
+# Settings of the kernel that no other pod feels; Kubernetes 1.30's, which later releases add to.
+_SYSCTLS = frozenset(
+    (
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.tcp_wmem",
+    )
+)
 _VOLUMES = frozenset(
     [
         "configMap",
@@ -86,6 +103,11 @@ def violations(template: dict[str, Any], level: str) -> Iterator[str]:
         if "hostPath" in volume or (level == "restricted" and not _VOLUMES.issuperset(volume)):
             yield f"volume `{volume.get('name')}` of a kind that is not allowed"
     shared = _mapping(spec, "securityContext")
+    unsafe = sorted({str(item.get("name")) for item in shared.get("sysctls") or ()} - _SYSCTLS)
+    if unsafe:
+        yield f"sysctls {', '.join(unsafe)}"
+    if _mapping(shared, "seccompProfile").get("type") == "Unconfined" and level == "baseline":
+        yield "no seccomp profile"
     for container in containers(template):
         own = _mapping(container, "securityContext")
         added = [str(name) for name in _mapping(own, "capabilities").get("add") or ()]
@@ -97,8 +119,12 @@ def violations(template: dict[str, Any], level: str) -> Iterator[str]:
             yield "a privileged container"
         if any(port.get("hostPort") for port in container.get("ports") or ()):
             yield "a port of the host"
+        if own.get("procMount", "Default") != "Default":
+            yield "`procMount`"
         if level == "restricted":
             yield from _restricted(own, shared)
+        elif _mapping(own, "seccompProfile").get("type") == "Unconfined":
+            yield "no seccomp profile"
 
 
 def _restricted(own: dict[str, Any], shared: dict[str, Any]) -> Iterator[str]:

@@ -61,6 +61,10 @@ def test_every_example_passes_the_level_that_is_enforced_by_default(path: Path) 
         ("baseline", ("containers", 0, "securityContext", "privileged"), True),
         ("baseline", ("containers", 0, "securityContext", "capabilities"), {"add": ["IPC_LOCK"]}),
         ("baseline", ("containers", 0, "ports"), [{"containerPort": 1, "hostPort": 1}]),
+        ("baseline", ("securityContext", "sysctls"), [{"name": "net.core.somaxconn", "value": "1024"}]),
+        ("baseline", ("securityContext", "seccompProfile"), {"type": "Unconfined"}),
+        ("baseline", ("containers", 0, "securityContext", "seccompProfile"), {"type": "Unconfined"}),
+        ("baseline", ("containers", 0, "securityContext", "procMount"), "Unmasked"),
         ("restricted", ("volumes",), [{"name": "disk", "nfs": {"server": "a", "path": "/"}}]),
         ("restricted", ("containers", 0, "securityContext", "runAsUser"), 0),
         ("restricted", ("containers", 0, "securityContext", "runAsNonRoot"), False),
@@ -81,6 +85,11 @@ def test_seeded_faults_are_found_and_privileged_lets_all_pass(
     (said,) = refused(objects, level, HERE, HERE, "vision")
     assert said.id == "TAU820"
     assert refused(objects, "privileged", HERE, HERE, "vision") == []
+
+
+def test_safe_settings_of_the_kernel_are_fine() -> None:
+    safe = {"securityContext": {"sysctls": [{"name": "net.ipv4.tcp_rmem", "value": "4096 131072 6291456"}]}}
+    assert list(violations({"spec": {"containers": [], **safe}}, "baseline")) == []
 
 
 @pytest.mark.parametrize(
