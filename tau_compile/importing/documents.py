@@ -191,5 +191,13 @@ def _elsewhere(item: Object, kinds: dict[str, str]) -> str:
         if close and item.group not in kinds.values():
             return close
     if item.kind == "CronJob":
-        return "write the Job of its `spec.jobTemplate` into a file, with apiVersion, kind and metadata"
+        return (
+            "take one Job of it: `kubectl create job NAME --from=cronjob/NAME --dry-run=client -o yaml`; its schedule becomes "
+            "one of CI, which raises `run.attempt`"
+        )
+    if item.kind == "RayCronJob":
+        return (
+            "write the RayJob of its `spec.jobTemplate` into a file, with apiVersion, kind and metadata; its schedule becomes "
+            "one of CI, which raises `run.attempt`"
+        )
     return f"it reads {', '.join(sorted(kinds))}; leave the others out"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.diagnostics import Diagnostic, Span, has_errors
+from tau_compile.diagnostics import Diagnostic, Span, has_errors, warning
 from tau_compile.emit.yaml import dump
 from tau_compile.importing import gpus, priorities
 from tau_compile.importing.documents import Object, objects, wanted
@@ -33,6 +33,10 @@ _WHYS = {
     "spec.resourceGroups[].flavors[].resources": (
         "is not carried over: the catalogue says which flavors a queue offers, and Kueue knows how much of each",
         _STAYS,
+    ),
+    "spec.namespaceSelector.matchExpressions": (
+        "is not carried over: a Cluster overlay says which labels a namespace needs, and has no other conditions",
+        "give the namespaces labels that match, under `manage: {labels: …}` of their Workspaces",
     ),
     "metadata.namespace": ("is not carried over: the object belongs to no namespace", "remove it"),
 }
@@ -100,7 +104,7 @@ def cluster(
 
 def _once(found: list[Object], said: list[Diagnostic]) -> list[Object]:
     """Each object once, sorted by kind, namespace and name; a second one of a name is reported."""
-    from tau_compile.diagnostics import Related, warning
+    from tau_compile.diagnostics import Related
 
     first: dict[tuple[str, str, str], Object] = {}
     for item in found:
@@ -158,7 +162,6 @@ def _topology(ledger: Ledger) -> dict[str, Any]:
 
 
 def _unnamed(label: At) -> Diagnostic:
-    from tau_compile.diagnostics import warning
     from tau_compile.importing.ledger import shown
 
     return warning(
@@ -203,10 +206,27 @@ def _queues(kinds: dict[str, list[Ledger]], said: list[Diagnostic]) -> list[dict
             {
                 "name": ledger.root.get("metadata.name").node,
                 "flavors": list(names.values()),
+                "namespaceLabels": _looked_for(ledger, bool(places[ledger.item.name])),
                 "localQueues": places[ledger.item.name],
             }
         )
     return queues
+
+
+def _looked_for(ledger: Ledger, used: bool) -> Any:
+    """Labels that namespaces of this queue need. `{}` lets in all of them, and nothing at all lets in none (K23)."""
+    selector = ledger.root.get("spec.namespaceSelector")
+    selector.skip(lambda at: not at.below() and not at.peek())
+    if not selector and used:
+        ledger.said.append(
+            warning(
+                "TAU397",
+                f"{ledger.item.title} has no `namespaceSelector`: it admits from no namespace, and runs would wait for ever",
+                ledger.item.node.span,
+                "write `namespaceSelector: {}` into the ClusterQueue, or the labels of its namespaces",
+            )
+        )
+    return selector.get("matchLabels").take()
 
 
 def _without_loose_ends(data: dict[str, Any]) -> dict[str, Any]:

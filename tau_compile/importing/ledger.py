@@ -33,6 +33,8 @@ NOISE: tuple[Path, ...] = (
     ("metadata", "finalizers"),
     ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
     ("metadata", "annotations", "batch.kubernetes.io/job-tracking"),
+    ("metadata", "annotations", "batch.kubernetes.io/cronjob-scheduled-timestamp"),
+    ("metadata", "annotations", "cronjob.kubernetes.io/instantiate"),
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, has_errors, warning
 from tau_compile.emit.yaml import dump
-from tau_compile.importing import kueue
+from tau_compile.importing import kueue, managing
 from tau_compile.importing.documents import Object, objects, wanted
 from tau_compile.importing.ledger import Ledger
 from tau_compile.importing.result import Made, checked, made
@@ -29,8 +29,8 @@ _GPU_TAINTS = [
 ]
 _CONTROLLER = "is not carried over: it steers TauGrid's controller"
 _ACCESS = (
-    "is not carried over: who may see the workspace is not said in its overlay",
-    "keep the RoleBinding that gives the group its access to the namespace",
+    "is not carried over: who may see a workspace is said in its `manage`, which needs the catalogue of its queue",
+    "give Kueue's objects too; or keep the RoleBinding that gives the group its access to the namespace",
 )
 _WHYS = {
     "": (
@@ -52,20 +52,23 @@ _WHYS = {
         "nothing need be done; a new Workspace says its `queue`",
     ),
     "spec.authorization": _ACCESS,
-    "spec.principalRef": _ACCESS,
+    "spec.principalRef": (
+        "is not carried over: it is what the identity provider calls whom `kubernetesSubject` stands for",
+        "nothing need be done: the cluster knows the other name",
+    ),
     "spec.kubernetesSubject": _ACCESS,
     "spec.role": _ACCESS,
     "spec.target.createNamespace": (
-        "is not carried over: an overlay describes a namespace that exists",
-        "keep the Namespace, or have its manifest in Git",
+        "is not carried over: without `manage` an overlay describes a namespace that exists",
+        "give Kueue's objects too; or keep the Namespace",
     ),
     "spec.defaults.ttlSecondsAfterFinished": (
         "is not carried over: deleting a finished Job would make the GitOps agent run it again",
         "nothing need be done: a run that ended leaves the repository by being retired",
     ),
     "spec.workloadIdentity.clientId": (
-        "is not carried over: it stands on the ServiceAccount",
-        "keep the annotation `azure.workload.identity/client-id` on the ServiceAccount",
+        "is not carried over: without `manage` somebody else makes the ServiceAccount",
+        "give Kueue's objects too; or keep the annotation `azure.workload.identity/client-id` on the ServiceAccount",
     ),
     "spec.teamRef": (
         "is not carried over: a team's quota is the cohort of its ClusterQueue",
@@ -233,6 +236,7 @@ def _workspace(
         "podLabels": {"azure.workload.identity/use": _yes(account)} if account.peek() else None,
         "defaults": {"policy": {"priority_tier": _word(tier, word)}} if tier.scalar() else None,
     }
+    _manage(document, item, spec, written, said)
     ledger.rest()
     data = checked(document, item.node.span, store.overlay("Workspace"), "Workspace", said)
     if data is None:
@@ -246,6 +250,30 @@ def _workspace(
         )
         return
     written[path] = dump(data, keep_order=True)
+
+
+def _manage(
+    document: dict[str, Any], item: Object, spec: At, written: dict[str, str | bytes], said: list[Diagnostic]
+) -> None:
+    """Let the workspace be rendered, if the cluster's catalogue has its queue."""
+    if not any(path.startswith("overlays/clusters/") for path in written):
+        return
+    more = {"manage": managing.section(spec)}
+    whole = checked({**document, **more}, item.node.span, store.overlay("Workspace"), "Workspace", [])
+    why = managing.refusal(written, whole) if whole else ""
+    if why:
+        message = f"{item.title} gets no `manage`: {why}"
+        said.append(
+            warning(
+                "TAU397",
+                message,
+                item.node.span,
+                "give Kueue's objects too, or mend that; then `manage` makes the namespace and who may see it",
+            )
+        )
+    elif whole:
+        document |= more
+        managing.carried(spec)
 
 
 def _yes(at: At) -> Any:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHAPE = "workspace.schema.json#/$defs/manage"
 # Labels that are rendered for reasons of their own.
+_ITS_NAME = "kubernetes.io/metadata.name"
 _PREFIXES = ("pod-security.kubernetes.io/", "kubernetes.io/", "tau-compile/")
 
 
@@ -121,7 +122,8 @@ def _queues(cluster: Cluster, space: Workspace, said: list[Diagnostic]) -> tuple
 
 def _labels(node: Mapping, cluster: Cluster, space: Workspace, said: list[Diagnostic]) -> dict[str, str]:
     """Labels of the namespace: what selectors of Kueue look for (K23, K53) cannot be given another value."""
-    found: dict[str, tuple[str, Span]] = {}
+    # The API server gives each namespace this label.
+    found: dict[str, tuple[str, Span]] = {_ITS_NAME: (space.namespace, space.namespace_span or space.span)}
     given = node.get("labels")
     for entry in given.entries if isinstance(given, Mapping) else ():
         name = entry.key.name
@@ -153,8 +155,10 @@ def _labels(node: Mapping, cluster: Cluster, space: Workspace, said: list[Diagno
                         f"the namespace `{space.namespace}` would carry `{name}: {text}`, and {who} looks for `{value.text}`: "
                         "nothing in it would be admitted",
                         place,
-                        "remove the label, or give it the value that is looked for",
+                        "remove the label, or give it the value that is looked for"
+                        if name != _ITS_NAME
+                        else "let the LocalQueue lead to a ClusterQueue that admits from this namespace",
                         (Related(value.span, "looked for here"),),
                     )
                 )
-    return {name: text for name, (text, _) in sorted(found.items())}
+    return {name: text for name, (text, _) in sorted(found.items()) if name != _ITS_NAME}

@@ -30,6 +30,7 @@ READERS: dict[str, Callable[[bytes], Made]] = {
     "kueue": lambda data: import_kueue([("in.yaml", data)], "east"),
     "kueue-v1beta2": lambda data: import_kueue([("in.yaml", data)], "east"),
     "taugrid": lambda data: import_taugrid([("in.yaml", data)]),
+    "taugrid-managed": lambda data: import_taugrid([("in.yaml", data)]),
 }
 # Beside what servers write into every object: what only says which object it is, or what a controller made of it.
 MORE_NOISE = re.compile(

@@ -40,7 +40,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("verb", "name"), [("kueue", "kueue"), ("kueue", "kueue-v1beta2"), ("taugrid", "taugrid")]
+    ("verb", "name"),
+    [("kueue", "kueue"), ("kueue", "kueue-v1beta2"), ("taugrid", "taugrid"), ("taugrid", "taugrid-managed")],
 )
 def test_overlays_validate(verb: str, name: str, tmp_path: Path) -> None:
     done = run(["import", verb, str(SAMPLES / f"{name}.yaml"), "--output", str(tmp_path)], tmp_path)
@@ -73,6 +74,46 @@ def test_taugrid_gives_what_its_objects_say(tmp_path: Path) -> None:
         "lanes": ["training"],
         "namespaces": ["vision"],
     }
+
+
+def test_taugrid_workspaces_are_rendered_where_their_queue_is_known(tmp_path: Path) -> None:
+    done = run(["import", "taugrid", str(SAMPLES / "taugrid-managed.yaml"), "-o", "."], tmp_path)
+    spaces = {path.stem: load(path) for path in (tmp_path / "overlays" / "workspaces").iterdir()}
+    assert spaces["vision"]["manage"] == {
+        "researchers": ["vision-group"],
+        "serviceAccounts": [
+            {
+                "name": "training",
+                "annotations": {"azure.workload.identity/client-id": "00000000-0000-0000-0000-000000000000"},
+            }
+        ],
+        "network": {"isolate": False},
+    }
+    assert spaces["visitors"]["manage"] == {"network": {"isolate": False}}
+    assert "only groups may look into a workspace" in done.stderr
+    assert "manage" not in spaces["everybody"]
+    assert "gets no `manage`: `system:authenticated` is not a team" in done.stderr
+    (tmp_path / "tau-compile.yaml").write_text("{}\n")
+    assert run(["build"], tmp_path).exit == 0
+    made = tmp_path / "rendered" / "cluster" / "workspaces"
+    assert sorted(path.name for path in made.iterdir()) == ["vision", "visitors"]
+    namespace = load(made / "vision" / "namespace-vision.yaml")
+    assert namespace["metadata"]["labels"]["example.com/kueue"] == "managed"
+
+
+def test_labels_that_a_queue_looks_for(tmp_path: Path) -> None:
+    done = run(
+        ["import", "kueue", str(SAMPLES / "kueue-v1beta2.yaml"), "--name", "east", "-o", "."], tmp_path
+    )
+    (queue,) = load(tmp_path / "overlays" / "clusters" / "east.yaml")["queues"]
+    assert queue["namespaceLabels"] == {"example.com/department": "research"}
+    assert (
+        "`spec.namespaceSelector.matchExpressions` of ClusterQueue `gpus` is not carried over" in done.stderr
+    )
+    closed = (SAMPLES / "kueue-v1beta2.yaml").read_text().replace("namespaceSelector", "elsewhere")
+    (tmp_path / "closed.yaml").write_text(closed)
+    done = run(["import", "kueue", "closed.yaml"], tmp_path)
+    assert "has no `namespaceSelector`: it admits from no namespace" in done.stderr
 
 
 def test_taugrid_overlays_mean_what_the_objects_mean(tmp_path: Path) -> None:

@@ -117,6 +117,14 @@ def test_the_namespace_has_the_labels_that_kueue_looks_for() -> None:
     assert namespace["metadata"]["labels"]["a"] == "1"
 
 
+@pytest.mark.parametrize(("name", "ids"), [("vision", []), ("speech", ["TAU372"])])
+def test_a_queue_may_look_for_a_namespace_by_its_name(name: str, ids: list[str]) -> None:
+    """The API server writes that label; it is neither rendered nor given another value."""
+    made = spaces({}, queue={"namespaceLabels": {"kubernetes.io/metadata.name": name}})
+    assert [d.id for d in made.diagnostics] == ids
+    assert all(b"metadata.name" not in files["namespace-vision.yaml"] for files in [made.folders[0].files])
+
+
 def test_values_cannot_change_the_structure() -> None:
     hostile = 'x"\n  finalizers: [a]\n{{ 7 }} # '
     made = spaces({"researchers": ["vision: team"], "annotations": {"example.com/note": hostile}})
