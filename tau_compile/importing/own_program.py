@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from tau_compile.diagnostics import error
 from tau_compile.importing.own import parsed
 from tau_compile.importing.words import flags
 from tau_compile.source.nodes import Scalar
@@ -146,8 +147,14 @@ def _variables(main: At) -> dict[str, str]:
 
 
 def _argv(draft: Draft, spec: At) -> list[str]:
-    """The command that the run's start script runs; empty where the image's own program runs, or the ConfigMap is missing."""
-    lines = draft.code.get(_code_name(spec), {}).get("tau.argv", "")
+    """The command that the run's start script runs; empty where the image's own program runs."""
+    name = _code_name(spec)
+    if name and name not in draft.code:
+        item = draft.item
+        message = f"{item.title} runs a program that lies in the ConfigMap `{name}`, and no file has that"
+        cure = f"give it too: `kubectl get configmap {name} -n {item.namespace or 'NAMESPACE'} -o yaml`"
+        draft.ledger.said.append(error("TAU399", message, item.node.span, cure))
+    lines = draft.code.get(name, {}).get("tau.argv", "")
     return [_decoded(line) for line in lines.splitlines()] if isinstance(lines, str) else []
 
 
