@@ -212,6 +212,7 @@ _ALL = (
     Code("TAU389", "An image of a registry that admission checks refuse", "tau-compile"),
     Code("TAU390", "More GPUs than admission checks let a run have", "tau-compile"),
     Code("TAU391", "Two workspaces of one namespace with different admission checks", "Kubernetes"),
+    Code("TAU392", "A namespace that is not for a team", "Kubernetes"),
     Code("TAU393", "A part of an imported object that is not carried over", "tau-compile"),
     Code("TAU394", "A file that holds nothing to import", "tau-compile"),
     Code("TAU395", "An object that an import leaves out", "tau-compile"),

@@ -35,6 +35,7 @@ _EVERYONE = frozenset(("system:authenticated", "system:unauthenticated", "system
 
 def contents(one: Managed) -> Iterator[Diagnostic]:
     """Everything that is wrong with one workspace's section."""
+    yield from _taken(one)
     yield from _groups(one.node)
     yield from _operator(one)
     yield from _quota(one.node)
@@ -82,6 +83,23 @@ def _operator(one: Managed) -> Iterator[Diagnostic]:
         "write `workspaces: {network: {rayOperator: NAMESPACE}}` into the Cluster, or `network: {isolate: false}` here",
         (Related(one.cluster.span, f"cluster `{one.cluster.name}`"),),
     )
+
+
+def _taken(one: Managed) -> Iterator[Diagnostic]:
+    """Namespaces of the cluster and of operators: closed, they could serve nobody any more."""
+    network = one.data.get("network", {})
+    theirs = {name: "metrics are read from there" for name in network.get("scrapers", ())}
+    theirs |= {name: "names are looked up there" for name in network.get("dns", {}).get("namespaces", ())}
+    theirs[network.get("rayOperator", "")] = "the KubeRay operator runs there"
+    name = one.space.namespace
+    why = "it is Kubernetes' own" if name.startswith("kube-") else theirs.get(name)
+    if why:
+        yield error(
+            "TAU392",
+            f"`{name}` is no namespace to make for a team: {why}",
+            one.space.namespace_span or one.space.span,
+            "give the workspace a namespace of its own, or leave `manage` out",
+        )
 
 
 def _quota(node: Mapping) -> Iterator[Diagnostic]:
