@@ -57,7 +57,8 @@ def outcome(
         return Outcome((), (), tuple(said))
     effects: list[Effect] = []
     actions: list[Action] = []
-    places = _places(root, spaces, at)
+    kept = list(records)
+    places = _places(root, spaces, at, {record.cluster for record in kept})
     for above in _tops(root):
         said += [
             verify.foreign(f"{above}/{name}", f"`{name}` belongs to no workspace")
@@ -70,7 +71,7 @@ def outcome(
         if effect.writes or effect.deletes:
             effects.append(effect)
             actions.append(Action("workspace", place.path, effect.text))
-    said += guarded(read, spaces, places, records, known)
+    said += guarded(read, spaces, places, kept, known)
     return Outcome(tuple(effects), tuple(actions), tuple(said))
 
 
@@ -79,9 +80,11 @@ def _tops(root: str) -> list[str]:
     return [f"{TOP}/{cluster}/{FOLDER}" for cluster in sorted(verify.listing(f"{root}/{TOP}") or ())]
 
 
-def _places(root: str, spaces: Spaces, at: Base | None) -> list[Place]:
+def _places(root: str, spaces: Spaces, at: Base | None, clusters: Iterable[str]) -> list[Place]:
+    """The folders of all clusters that have some here; of those with runs also where somebody deleted them by hand."""
     wanted = {folder.path: dict(folder.files) for folder in spaces.folders}
     tops = {*_tops(root), *(path.rpartition("/")[0] for path in wanted)}
+    tops |= {f"{TOP}/{cluster}/{FOLDER}" for cluster in clusters}
     base = _at_base(root, at, tops)
     found = {*wanted, *(base or ())}
     for above in sorted(tops):

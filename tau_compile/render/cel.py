@@ -12,6 +12,7 @@ def quoted(text: str) -> str:
     r"""A CEL string literal that stands for ``text``.
 
     Only printable ASCII stands for itself; all else is escaped, so that neither CEL nor YAML nor an editor reads it differently.
+    So is the dollar, for Flux puts something else in the place of ``${...}`` (G14).
     A lone surrogate, which no UTF-8 has, becomes U+FFFD.
     """
     return "'" + "".join(map(_escaped, text)) + "'"
@@ -31,7 +32,7 @@ def _escaped(character: str) -> str:
     number = ord(character)
     if character in "'\\":
         return "\\" + character
-    if " " <= character <= "~":
+    if " " <= character <= "~" and character != "$":
         return character
     if 0xD800 <= number <= 0xDFFF:
         return "\\ufffd"

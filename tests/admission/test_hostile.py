@@ -51,7 +51,7 @@ SPAN = Span("overlays/platform.yaml", 1, 1, 1, 2)
 @given(st.text())
 def test_a_literal_is_printable_ends_where_it_should_and_means_its_text(text: str) -> None:
     literal = quoted(text)
-    assert re.fullmatch(r"'(?:[ -&(-\[\]-~]|\\[\\']|\\u[0-9a-f]{4}|\\U[0-9a-f]{8})*'", literal)
+    assert re.fullmatch(r"'(?:[ -#%&(-\[\]-~]|\\[\\']|\\u[0-9a-f]{4}|\\U[0-9a-f]{8})*'", literal)
     unescaped = re.sub(r"\\U([0-9a-f]{8})", lambda m: chr(int(m[1], 16)), literal[1:-1])
     # JSON has the other escapes, but for the quote.
     meant = json.loads('"' + re.sub(r"\\U.{8}", "", _as_json(literal[1:-1])) + '"')

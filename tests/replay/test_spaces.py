@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -199,6 +200,17 @@ def test_files_move_to_another_cluster(managed: Repo) -> None:
     assert names(managed) == set()
     assert names(managed, "rendered/west/workspaces/vision") == old
     assert not (managed.root / "rendered/east/workspaces").exists()
+
+
+def test_runs_are_stranded_by_a_deleted_folder_too(managed: Repo) -> None:
+    """Whoever deletes what is rendered, and moves the workspace, is told as if it were still there."""
+    west = managed.read(EAST).replace("name: east", "name: west").replace("{name: east}", "{name: west}")
+    managed.write({"overlays/clusters/west.yaml": west})
+    managed.edit(VISION, "cluster: east", "cluster: west")
+    managed.edit(SPEECH, "cluster: east", "cluster: west")
+    shutil.rmtree(managed.root / "rendered")
+    said = managed.tau("build", exit=1).stderr
+    assert "error TAU385: the LocalQueue `jobqueue` of namespace `vision` would leave cluster `east`" in said
 
 
 def test_a_queue_cannot_be_led_elsewhere_in_one_change(managed: Repo) -> None:
