@@ -88,8 +88,8 @@ def _operator(one: Managed) -> Iterator[Diagnostic]:
 def _taken(one: Managed) -> Iterator[Diagnostic]:
     """Namespaces of the cluster and of operators: closed, they could serve nobody any more."""
     network = one.data.get("network", {})
-    theirs = {name: "metrics are read from there" for name in network.get("scrapers", ())}
-    theirs |= {name: "names are looked up there" for name in network.get("dns", {}).get("namespaces", ())}
+    theirs = dict.fromkeys(network.get("scrapers", ()), "metrics are read from there")
+    theirs |= dict.fromkeys(network.get("dns", {}).get("namespaces", ()), "names are looked up there")
     theirs[network.get("rayOperator", "")] = "the KubeRay operator runs there"
     name = one.space.namespace
     why = "it is Kubernetes' own" if name.startswith("kube-") else theirs.get(name)
