@@ -91,7 +91,7 @@ class Repository:
 
     @cached_property
     def spaces(self) -> Spaces:
-        """The objects of the workspaces that have a ``manage`` section, rendered once."""
+        """The objects of the workspaces that have a ``manage`` section, and the checks of all, rendered once."""
         from tau_compile.spaces import NONE, compile_spaces
 
         overlays = self.overlays.overlays
@@ -99,9 +99,12 @@ class Repository:
 
     @property
     def manages(self) -> bool:
-        """Whether some workspace has such a section."""
+        """Whether there may be any."""
         overlays = self.overlays.overlays
-        return overlays is not None and any(space.manage is not None for space in overlays.workspaces)
+        return overlays is not None and (
+            overlays.platform.admission is not None
+            or any(space.manage is not None or space.admission is not None for space in overlays.workspaces)
+        )
 
 
 class Compiled(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.emit.yaml import dump
 from tau_compile.named import NamedTuple
-from tau_compile.policy.manage import managed
+from tau_compile.policy.manage import managed, unmanaged
 from tau_compile.policy.manage_rules import items, secrets, unprovided
 from tau_compile.render.space import render
 from tau_compile.rules.credentials import find_in_text
@@ -44,7 +44,7 @@ class Folder(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """All workspaces with ``manage``. With an error among ``diagnostics`` the files are not to be used."""
+    """All workspaces with something to render. With an error among ``diagnostics`` the files are not to be used."""
 
     folders: tuple[Folder, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -59,13 +59,17 @@ def folder(cluster: str, workspace: str) -> str:
 
 
 def compile_spaces(overlays: Overlays, tree: Tree, renderer: Templates, own: Map[str, str]) -> Spaces:
-    """Render every workspace that has a ``manage`` section. ``own`` are the repository's own templates."""
+    """Render every workspace that has a ``manage`` section, and the checks of all. ``own`` are the repository's own templates."""
     said: list[Diagnostic] = []
     folders = []
     for one in managed(overlays, said):
         said += _credentials(one)
         files = _files(overlays, one, tree, renderer, own, said)
         folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}))
+    for one in unmanaged(overlays):
+        files = {file_name(other): dump(other).encode() for other in _others(overlays, one)}
+        if files:
+            folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}))
     return Spaces(tuple(folders), tuple(said))
 
 

@@ -63,6 +63,18 @@ def managed(overlays: Overlays, said: list[Diagnostic]) -> list[Managed]:
     return found
 
 
+def unmanaged(overlays: Overlays) -> list[Managed]:
+    """The other workspaces, with nothing to make: what lies outside of their namespaces may still be about them."""
+    found = []
+    for space in sorted(overlays.workspaces, key=lambda space: space.name):
+        cluster = (
+            select.cluster(overlays, space, []) if space.manage is None else None
+        )  # said for its workloads
+        if cluster is not None:
+            found.append(Managed(overlays.platform, cluster, space, Mapping(space.span, ()), {}, (), {}))
+    return found
+
+
 def section(platform: Platform, cluster: Cluster, space: Workspace) -> tuple[Mapping, dict[str, Any]]:
     """The merged section of a workspace that has one: with places, and as plain data."""
     layers = (

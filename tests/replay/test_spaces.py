@@ -385,3 +385,23 @@ def test_checks_that_the_cluster_makes_stand_in_the_same_folder(managed: Repo) -
     managed.edit(VISION, "admission: {ttl: Deny}\n", "")
     managed.tau("build")
     assert not made & names(managed)
+
+
+@pytest.mark.parametrize("overlay", [SPEECH, "overlays/platform.yaml"], ids=["workspace", "platform"])
+def test_checks_need_no_managed_workspace(repo: Repo, overlay: str) -> None:
+    """Somebody else makes the namespaces; what bypasses the compiler meets the rules all the same."""
+    repo.launch()
+    (repo.root / overlay).write_text(repo.read(overlay) + "admission: {ttl: Deny}\n")
+    repo.tau("build")
+    folder = "rendered/east/workspaces/speech"
+    made = names(repo, folder)
+    assert {name.partition("-")[0] for name in made - {"kustomization.yaml"}} == {
+        "validatingadmissionpolicy",
+        "validatingadmissionpolicybinding",
+    }
+    assert bool(names(repo)) == (overlay != SPEECH)
+    repo.commit()
+    assert repo.check()["differences"] == []
+    repo.edit(overlay, "admission: {ttl: Deny}\n", "")
+    repo.tau("build")
+    assert names(repo, folder) == set()
