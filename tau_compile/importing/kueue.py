@@ -34,12 +34,12 @@ _WHYS = {
         "is not carried over: the catalogue says which flavors a queue offers, and Kueue knows how much of each",
         _STAYS,
     ),
-    "spec.namespaceSelector.matchExpressions": (
-        "is not carried over: a Cluster overlay says which labels a namespace needs, and has no other conditions",
-        "give the namespaces labels that match, under `manage: {labels: …}` of their Workspaces",
-    ),
     "metadata.namespace": ("is not carried over: the object belongs to no namespace", "remove it"),
 }
+_EXPRESSIONS = (
+    "is not carried over: a Cluster overlay says which labels a namespace needs, and has no other conditions",
+    "give the namespaces labels that match, under `manage: {labels: …}` of their Workspaces",
+)
 # Levels of a topology whose label tells which word of `policy.topology` means them.
 _PLACEMENTS = {
     "kubernetes.io/hostname": "same-host",
@@ -226,7 +226,8 @@ def _looked_for(ledger: Ledger, used: bool) -> Any:
                 "write `namespaceSelector: {}` into the ClusterQueue, or the labels of its namespaces",
             )
         )
-    return selector.get("matchLabels").take()
+    selector.key("matchExpressions").drop(*_EXPRESSIONS)
+    return selector.key("matchLabels").take()
 
 
 def _without_loose_ends(data: dict[str, Any]) -> dict[str, Any]:

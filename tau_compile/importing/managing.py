@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.policy.manage import managed
 from tau_compile.policy.overlays import load
+from tau_compile.rules.credentials import find_in_text
 from tau_compile.source.files import SourceFile
 from tau_compile.source.project import packaged_overlays
 
@@ -51,6 +52,9 @@ def carried(spec: At) -> None:
 
 def refusal(written: Mapping[str, str | bytes], document: dict[str, Any]) -> str:
     """Why a workspace cannot be rendered beside the overlays that are written already; "" when it can."""
+    hit = next(iter(find_in_text(json.dumps(document["manage"]), None, "it")), None)
+    if hit:
+        return hit.message
     texts = {path: text if isinstance(text, bytes) else text.encode() for path, text in written.items()}
     files = [SourceFile(path, text) for path, text in sorted(texts.items())]
     files.append(SourceFile(f"{document['metadata']['name']}.yaml", json.dumps(document).encode()))

@@ -101,6 +101,18 @@ def test_taugrid_workspaces_are_rendered_where_their_queue_is_known(tmp_path: Pa
     assert namespace["metadata"]["labels"]["example.com/kueue"] == "managed"
 
 
+def test_a_credential_does_not_come_along_in_a_managed_workspace(tmp_path: Path) -> None:
+    token = "hf_" + ("aBcdEfgHij" * 4)[:34]
+    text = (SAMPLES / "taugrid-managed.yaml").read_text()
+    (tmp_path / "in.yaml").write_text(text.replace("00000000-0000-0000-0000-000000000000", token))
+    done = run(["import", "taugrid", "in.yaml", "-o", "out"], tmp_path)
+    assert (
+        "TauWorkspace `vision` gets no `manage`: it holds what looks like a Hugging Face token" in done.stderr
+    )
+    assert token not in done.stderr
+    assert all(token not in path.read_text() for path in (tmp_path / "out").rglob("*.yaml"))
+
+
 def test_labels_that_a_queue_looks_for(tmp_path: Path) -> None:
     done = run(
         ["import", "kueue", str(SAMPLES / "kueue-v1beta2.yaml"), "--name", "east", "-o", "."], tmp_path
@@ -110,6 +122,7 @@ def test_labels_that_a_queue_looks_for(tmp_path: Path) -> None:
     assert (
         "`spec.namespaceSelector.matchExpressions` of ClusterQueue `gpus` is not carried over" in done.stderr
     )
+    assert "has no other conditions" in done.stderr
     closed = (SAMPLES / "kueue-v1beta2.yaml").read_text().replace("namespaceSelector", "elsewhere")
     (tmp_path / "closed.yaml").write_text(closed)
     done = run(["import", "kueue", "closed.yaml"], tmp_path)
