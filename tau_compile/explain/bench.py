@@ -173,9 +173,14 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     said: list[Diagnostic] = []
     raw = read(data, path).node
     canonical = None if raw is None else canonical_of(raw, said)
-    if raw is None or canonical is None or repository.overlays.overlays is None:
+    if raw is None or canonical is None:
         return None
-    own = _again(repository, repository.overlays)
+    loaded = repository.overlays
+    if loaded.overlays is None:
+        loaded = load(repository.overlay_files, repository.packaged, lenient=True)
+    if loaded.overlays is None:
+        return None
+    own = _again(repository, loaded)
     recorder = Recorder(own)
     own.renderer = recorder  # type: ignore[assignment]
     intent = read_intent(own.tree, path, canonical, said)
