@@ -177,7 +177,7 @@ _ALL = (
     Code("TAU340", "A field that cannot be enforced", "tau-compile"),
     Code("TAU341", "A default for launching, which has no effect", "tau-compile"),
     Code("TAU342", "A waiver that has expired", "tau-compile"),
-    Code("TAU343", "A waiver that was used", "tau-compile"),
+    Code("TAU343", "A waiver that is used, or may be", "tau-compile"),
     Code("TAU344", "A waiver beyond its reach", "tau-compile"),
     Code("TAU345", "A day that is not in the calendar", "tau-compile"),
     Code("TAU350", "A patch of what no patch may touch", "tau-compile"),
