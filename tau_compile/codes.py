@@ -189,6 +189,7 @@ _ALL = (
     Code("TAU356", "A patch that deletes what is not there", "tau-compile"),
     Code("TAU357", "A patch that changes the size of a run", "tau-compile"),
     Code("TAU358", "A patch after which the API server would refuse the pod", "Kubernetes"),
+    Code("TAU359", "A patch that undoes what a layer above it enforces or limits", "tau-compile"),
     # 370 to 385: workspaces as code
     Code("TAU370", "Two workspaces that make one namespace", "Kubernetes"),
     Code("TAU371", "A LocalQueue of a managed workspace that leads nowhere, or two ways", "Kueue"),

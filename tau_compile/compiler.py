@@ -205,6 +205,7 @@ def _render(
     from tau_compile.render.plan import Run
     from tau_compile.rules.output import check_objects
 
+    overlays = repository.overlays.overlays
     identity = run_id(workload.name, digest)
     zipped = workload.kind == "rayjob" and intent.ships_folder
     files = payload(workload, intent.bundle or CodeBundle((), None), argv, zipped) if argv else None
@@ -223,10 +224,15 @@ def _render(
     if patches and not has_errors(said):
         from tau_compile.rules.patched import patched
 
+        rendered = objects
         objects, touches, problems = patched(
             objects, patches, run, repository.templates, intent.document.span
         )
         said += problems
+        if overlays is not None and overlays.guarded:
+            from tau_compile.guard.held import held
+
+            said += held(rendered, resolved)
     elif not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if resolved.workspace.manage is not None and not has_errors(said):

@@ -112,7 +112,7 @@ class Waivers:
     def advice(self, offer: Offer | None) -> tuple[str, tuple[Related, ...]]:
         """What to say of a waiver that exists and does not apply."""
         if offer is None:
-            return "; it is judged when it is launched" * (self._stance == "adopt"), ()
+            return "; as the file stands it launches nothing" * (self._stance == "adopt"), ()
         until = offer.waiver.expires.text
         place = (Related(offer.waiver.span, f"the waiver, until {until}"),)
         if self._as_of:
