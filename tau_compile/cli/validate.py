@@ -105,7 +105,7 @@ def _is_whole(paths: tuple[str, ...]) -> bool:
 def _patches_without_effect(
     inputs: Inputs, compiled: dict[str, Compiled], workspace: str
 ) -> list[Diagnostic]:
-    """Patches that hit no workload of the repository. Where one cannot be compiled nobody knows what would hit it."""
+    """Patches that hit no workload, which is known where all compile, or that make one wrong."""
     overlays = inputs.repository.overlays.overlays
     if overlays is None or not overlays.patches:
         return []
@@ -124,7 +124,9 @@ def _patches_without_effect(
             every[name] = compile_file(inputs.repository, name, data, workspace)
     found = list(every.values())
     if any(made.workload is None for made in found):
-        return []
+        # What patches make wrong is a fault of the overlays, whatever workload shows it.
+        said = [d for made in found for d in made.diagnostics]
+        return [d for d in said if d.span is not None and _is_overlay(d.span.file)]
     names = [made.workload.name for made in found if made.workload]
     return without_effect([touch for made in found for touch in made.touches], names)
 
