@@ -282,7 +282,7 @@ _ALL = (
     Code("TAU721", "`spec.suspend` in a template", "Kueue"),
     Code("TAU722", "A TTL on a Job in a template", "GitOps"),
     Code("TAU723", "`generateName` in a template", "GitOps"),
-    Code("TAU724", "A hook in a template", "GitOps"),
+    Code("TAU724", "A hook in a template, or what makes a run again", "GitOps"),
     Code("TAU725", "A run that Flux would apply again", "GitOps"),
     Code("TAU731", "A run record that cannot be read", "GitOps"),
     Code("TAU732", "Runs of a workspace that no overlay describes", "GitOps"),

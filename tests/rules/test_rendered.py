@@ -78,6 +78,14 @@ def test_annotations(kind: str) -> None:
     assert judged(kind, lambda made: made["metadata"].pop("annotations")) == ["TAU725"]
     hook = {"argocd.argoproj.io/hook": "Sync"}
     assert judged(kind, lambda made: made["metadata"]["annotations"].update(hook)) == ["TAU724"]
+    for key, value, found in [
+        ("argocd.argoproj.io/sync-options", "Prune=false, Force=true", ["TAU724"]),
+        ("argocd.argoproj.io/sync-options", "ServerSideApply=true", []),
+        ("kustomize.toolkit.fluxcd.io/force", "enabled", ["TAU724"]),
+    ]:
+        assert (
+            judged(kind, lambda made, one={key: value}: made["metadata"]["annotations"].update(one)) == found
+        )
 
 
 @pytest.mark.parametrize(
