@@ -9,8 +9,10 @@ import pytest
 from tau_compile.guard.bounds import LONGEST, fits
 from tau_compile.guard.expression import fault
 from tau_compile.guard.fields import kinds, matcher, matching
+from tau_compile.guard.limits import Effective
+from tau_compile.workload.quantity import parse
 from tests.policy.documents import cluster, platform, profile, workspace
-from tests.support.compiling import JOB, RAYJOB, compiled, ids, repository
+from tests.support.compiling import JOB, RAYJOB, accepted, compiled, ids, pods, repository, workload
 
 GPU = JOB + "compute: {gpus: 1}\n"
 
@@ -176,3 +178,34 @@ def test_what_patterns_mean() -> None:
 )
 def test_limits_on_their_own(limit: str, id: str) -> None:
     assert [d.id for d in repository([limits(limit)]).overlays.diagnostics] == [id] * bool(id)
+
+
+@pytest.mark.parametrize("mode", ["K8sJobMode", "HTTPMode"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        JOB + "compute: {gpus: 2}\nexecution: {launcher: torchrun, nodes: 3}\n",
+        RAYJOB + "compute: {gpus: 1, workers: 2}\n",
+    ],
+)
+def test_totals_are_what_all_pods_ask_for(text: str, mode: str) -> None:
+    text = text.replace("run: {", "run: {max_duration: 1h, ")
+    result = accepted(text, [platform(ray=f"{{submissionMode: {mode}}}")])
+    assert result.resolved is not None
+    assert result.workload is not None
+    made = workload(result)
+    asked = [
+        (
+            spec["spec"]["containers"][0]["resources"],
+            result.workload.pods if name in ("main", "worker") else 1,
+        )
+        for name, spec in pods(made).items()
+    ]
+    found = Effective(result.resolved, result.workload)
+    for path, section, resource in [
+        ("total.gpus", "limits", "nvidia.com/gpu"),
+        ("total.cpus", "requests", "cpu"),
+        ("total.memory", "requests", "memory"),
+    ]:
+        amount = sum(parse(one[section].get(resource, "0")).nanos * times for one, times in asked)
+        assert [value.same for value in found.meant(path)] == [amount]

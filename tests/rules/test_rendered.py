@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,9 +84,12 @@ def test_annotations(kind: str) -> None:
         ("argocd.argoproj.io/sync-options", "ServerSideApply=true", []),
         ("kustomize.toolkit.fluxcd.io/force", "enabled", ["TAU724"]),
     ]:
-        assert (
-            judged(kind, lambda made, one={key: value}: made["metadata"]["annotations"].update(one)) == found
-        )
+        one = {key: value}
+        assert judged(kind, partial(_annotated, one)) == found
+
+
+def _annotated(more: dict[str, str], made: dict[str, Any]) -> None:
+    made["metadata"]["annotations"].update(more)
 
 
 @pytest.mark.parametrize(
