@@ -135,9 +135,10 @@ def compile_file(
     if canonical is None:
         return _failed(path, [*said, *repository.overlays.diagnostics])
     early = list(said)
-    later: list[Diagnostic] = []
+    later = list(early)  # nothing is rendered of what the schema refuses
     intent = read_intent(repository.tree, path, canonical, later)
     compiled = compile_intent(repository, intent, workspace, later, adopt=adopt)
+    later = later[len(early) :]
     if has_errors(early):
         later = told_apart(early, later, canonical.node.span)
     found = [*early, *repository.overlays.diagnostics, *later]

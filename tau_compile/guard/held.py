@@ -49,18 +49,22 @@ class _Shown(NamedTuple):
 
 def held(objects: Mapping[str, dict[str, Any]], resolved: Resolved) -> Iterator[Diagnostic]:
     """What patches would undo in ``objects``, which are as they were rendered."""
+    every = (resolved.platform, resolved.cluster, resolved.workspace, resolved.profile)
+    chain = [document for document in every if document is not None]
+    first = next((place for place, document in enumerate(chain) if document.guards is not None), len(chain))
+    if not any(document.patches for document in chain[first + 1 :]):
+        return  # as it is almost always
     lifted = tuple(name for one in resolved.waived for name in one.lifted)
-    chain = (resolved.platform, resolved.cluster, resolved.workspace, resolved.profile)
     after = dict(objects)
     above: list[Document] = []
     for document in chain:
-        for patch in document.patches if document is not None else ():
+        for patch in document.patches:
             for name in [name for name, made in objects.items() if is_for(patch.target, made)]:
                 result = apply(after[name], patch)
                 if above:
                     yield from _undone(after[name], result, patch, above, lifted)
                 after[name] = result.made
-        if document is not None and document.guards is not None:
+        if document.guards is not None:
             above.append(document)
 
 
