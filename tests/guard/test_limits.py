@@ -113,7 +113,8 @@ def test_values_too_long_for_a_pattern_are_refused() -> None:
 @pytest.mark.parametrize(
     "pattern",
     ["(a+)+", "(a*)*b", "(a|aa)+", "([a-z]+)*", "(a{1,100})*", "((ab)+c)*", "(a+){5}", r"(a)\1", "(?:a+?)+", "(?=(a+)+)b",
-     "(a*+)*", ".*a.*b.*c.*", "(", "[z-a]", "(?P<n", "a{99999999999}", "*"],
+     "(a*+)*", ".*a.*b.*c.*", "(", "[z-a]", "(?P<n", "a{99999999999}", "*",
+     "a?" * 24 + "b", "a{0,64}" * 5, "(a?a)*b", "(a|a)" * 24, "a{1,5}" * 14 + "b", "(?:(?:a|b)?){24}"],
 )  # fmt: skip
 def test_patterns_that_are_refused(pattern: str) -> None:
     assert fault(pattern)
@@ -122,7 +123,8 @@ def test_patterns_that_are_refused(pattern: str) -> None:
 @pytest.mark.parametrize(
     "pattern",
     [r"registry\.example\.com/.+", "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "(a|b|c)", "(dev|prod)-.+", "a{3}", "(ab){2,4}", "",
-     r"(ghcr\.io|quay\.io)/team/.+@sha256:[0-9a-f]{64}", "(?i)x+", "^a+$", ".*/.*:.*"],
+     r"(ghcr\.io|quay\.io)/team/.+@sha256:[0-9a-f]{64}", "(?i)x+", "^a+$", ".*/.*:.*",
+     r"registry\.example\.com/[a-z0-9-]{1,63}/[a-z0-9._/-]+(:v?[0-9.]+)?@sha256:[0-9a-f]{64}", "(?:a?b){1,8}"],
 )  # fmt: skip
 def test_patterns_that_are_fine(pattern: str) -> None:
     assert fault(pattern) == ""
