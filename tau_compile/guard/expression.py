@@ -50,10 +50,8 @@ def _ways(parsed: Any) -> int:
             here = sum(inner)
         elif name.endswith("_REPEAT"):
             least, most = int(argument[0]), int(argument[1])
-            if most > _LONG:
-                here = 128 if here == 1 else WAYS + 1
-            else:
-                here = min(here**most, WAYS + 1) * (most - least + 1)
+            few = min(here**most, WAYS + 1) * (most - least + 1) if most <= _LONG else 0
+            here = few or (128 if here == 1 else WAYS + 1)
         ways = min(ways * here, WAYS + 1)
     return ways
 
