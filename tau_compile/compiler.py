@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tau_compile.guard import Guard
+    from tau_compile.guard.waivers import Stance
     from tau_compile.policy.patching import Touch
     from tau_compile.policy.resolve import Resolved
     from tau_compile.render.templates import Templates
@@ -52,7 +53,7 @@ class Repository:
         self.tree = tree
         self.templates = templates or {}
         self.as_of = as_of
-        self.launching = True  # else what a waiver let launch in its time is no error
+        self.stance: Stance = "launch"
 
     @cached_property
     def overlays(self) -> Loaded:
@@ -80,7 +81,12 @@ class Repository:
             return None
         from tau_compile.guard import Guard
 
-        return Guard(overlays, self.as_of, self.launching)
+        return Guard(overlays, self.as_of, self.stance)
+
+    @cached_property
+    def adopting(self) -> Guard | None:
+        """The same for files that are recorded and not launched: what they break is said, and no error."""
+        return self.guard and self.guard.adopting()
 
     @cached_property
     def renderer(self) -> Templates:
@@ -120,16 +126,22 @@ class Compiled(NamedTuple):
     touches: tuple[Touch, ...] = ()  # what became of the overlays' patches
 
 
-def compile_file(repository: Repository, path: str, data: bytes, workspace: str = "") -> Compiled:
-    """Compile one tau.yaml. ``path`` counts from the repository root; ``workspace`` is ``--workspace``, or empty."""
+def compile_file(
+    repository: Repository, path: str, data: bytes, workspace: str = "", adopt: bool = False
+) -> Compiled:
+    """Compile one tau.yaml. ``path`` counts from the repository root; ``workspace`` is ``--workspace``, or empty.
+
+    ``adopt``: see ``compile_intent``.
+    """
     said: list[Diagnostic] = []
     canonical = read_document(path, data, said)
     if canonical is None:
         return _failed(path, [*said, *repository.overlays.diagnostics])
     early = list(said)
-    later: list[Diagnostic] = []
+    later = list(early)  # nothing is rendered of what the schema refuses
     intent = read_intent(repository.tree, path, canonical, later)
-    compiled = compile_intent(repository, intent, workspace, later)
+    compiled = compile_intent(repository, intent, workspace, later, adopt=adopt)
+    later = later[len(early) :]
     if has_errors(early):
         later = told_apart(early, later, canonical.node.span)
     found = [*early, *repository.overlays.diagnostics, *later]
@@ -154,16 +166,18 @@ def compile_intent(
     said: list[Diagnostic],
     digest: str = "",
     lenient: bool = False,
+    adopt: bool = False,
 ) -> Compiled | None:
     """Resolve and render an intent; None, with the reasons in ``said``, when that cannot be done.
 
     ``digest`` is the intent's, where it is known already. ``lenient`` is for questions about an intent: what comes out in spite
-    of errors is returned, and not checked. It may then raise anything.
+    of errors is returned, and not checked. It may then raise anything. ``adopt``: it is, or is to be, recorded, and
+    not launched, so that what it breaks of the platform's locks, limits and checks is a warning.
     """
     overlays = repository.overlays.overlays
     if overlays is None:
         return None
-    guard = repository.guard
+    guard = repository.adopting if adopt else repository.guard
     folder = workspace_folder(intent.path)
     resolved = resolve(intent.document, overlays, folder, workspace, said, guard)
     if resolved is None:
@@ -175,7 +189,8 @@ def compile_intent(
     argv = _command(workload, intent.bundle, said)
     if has_errors(said) and not lenient:
         return None
-    return _render(repository, intent, digest or intent.digest(), resolved, workload, argv, said, lenient)
+    digest = digest or intent.digest()
+    return _render(repository, intent, digest, resolved, workload, argv, said, lenient, adopt)
 
 
 def _render(
@@ -187,12 +202,14 @@ def _render(
     argv: list[str],
     said: list[Diagnostic],
     lenient: bool = False,
+    adopt: bool = False,
 ) -> Compiled | None:
     from tau_compile.render.manifests import render
     from tau_compile.render.payload import payload
     from tau_compile.render.plan import Run
     from tau_compile.rules.output import check_objects
 
+    overlays = repository.overlays.overlays
     identity = run_id(workload.name, digest)
     zipped = workload.kind == "rayjob" and intent.ships_folder
     files = payload(workload, intent.bundle or CodeBundle((), None), argv, zipped) if argv else None
@@ -211,10 +228,15 @@ def _render(
     if patches and not has_errors(said):
         from tau_compile.rules.patched import patched
 
+        rendered = objects
         objects, touches, problems = patched(
             objects, patches, run, repository.templates, intent.document.span
         )
         said += problems
+        if overlays is not None and overlays.guarded:
+            from tau_compile.guard.held import held
+
+            said += held(rendered, resolved)
     elif not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if resolved.workspace.manage is not None and not has_errors(said):
@@ -224,7 +246,8 @@ def _render(
     if (resolved.platform.admission or resolved.workspace.admission) and not has_errors(said):
         from tau_compile.rules.admission import judged
 
-        said += judged(objects.values(), resolved)
+        found = judged(objects.values(), resolved)
+        said += (one._replace(severity="warning") for one in found) if adopt else found
     if has_errors(said):
         return None
     made = tuple(objects.values())

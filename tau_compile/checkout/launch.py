@@ -29,7 +29,7 @@ def launch(
 ) -> Made:
     """Compile an intent into a run. ``data`` are the bytes of its tau.yaml; an adopted run has no manifests."""
     said: list[Diagnostic] = []
-    compiled = compile_intent(repository, intent, "", said, digest)
+    compiled = compile_intent(repository, intent, "", said, digest, adopt=adopt)
     if compiled is None:
         return Made(None, tuple(said))
     manifests = {} if adopt else files_of(compiled.objects)

@@ -50,6 +50,7 @@ def _of_file(file: str, path: str, workspace: str, as_of: str, format: str) -> i
     from tau_compile.explain.bench import bench
 
     inputs = Inputs(file, format, as_of)
+    inputs.repository.stance = "look"
     name, data = inputs.read(file)
     said = [
         d for d in compile_file(inputs.repository, name, data, workspace).diagnostics if d.severity == "error"

@@ -102,7 +102,7 @@ AS_OF = click.option(
     default="",
     metavar="DATE",
     callback=_date,
-    help="Today's date, YYYY-MM-DD; waivers of the platform apply through their own. Without it none applies.",
+    help="Today's date, YYYY-MM-DD; waivers of the platform apply through their own. Without it nothing launches by one.",
 )
 FORMAT = click.option(
     "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."

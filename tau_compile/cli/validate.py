@@ -18,6 +18,9 @@ OVERLAYS = "overlays"
 # Besides the project's own globs: every file of the name below a folder that was given.
 EVERY = ["**/tau.yaml", "**/tau.yml", "**/.tau.yaml"]
 
+# What the platform may have come to want after a run was launched, which it does not change.
+_LATER = frozenset({"TAU330", "TAU331", "TAU389", "TAU390"})
+
 
 @click.command(
     "validate", epilog="Example:  tau-compile validate            (every tau.yaml below this folder)"
@@ -39,11 +42,12 @@ def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> 
     sources: dict[str, bytes] = {}
     repositories: dict[str, Inputs] = {}
     compiled: dict[str, dict[str, Compiled]] = {}  # by root, by path from it
+    known: dict[str, _Recorded] = {}
     count = 0
     for path in _files(paths, format):
         root = _root(path)
         inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format, as_of))
-        inputs.repository.launching = False
+        inputs.repository.stance = "look"
         count += 1
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)
@@ -54,6 +58,10 @@ def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> 
             name, data = inputs.read(path)
             sources.update(inputs.sources)
             made = compile_file(inputs.repository, name, data, workspace)
+            if any(d.id in _LATER and d.severity == "error" for d in made.diagnostics):
+                recorded = known.get(root) or known.setdefault(root, _Recorded(inputs))
+                if recorded.has(name, data):
+                    made = compile_file(inputs.repository, name, data, workspace, adopt=True)
             compiled.setdefault(root, {})[name] = made
             said += made.diagnostics
     if _is_whole(paths):
@@ -63,6 +71,26 @@ def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> 
     if format == "text":
         click.echo(_summary(count, said), err=True)
     sys.exit(code)
+
+
+class _Recorded:
+    """The runs of a repository, read when they are first asked about."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        from tau_compile.policy.former import workspace_names
+        from tau_compile.records import in_tree
+        from tau_compile.runs.sources import Surveyor
+
+        overlays = inputs.repository.overlays.overlays
+        spaces = workspace_names(overlays) if overlays else {}
+        found = list(in_tree(inputs.root)[0].values())
+        self._digests = {(record.name, record.digest) for record in found}
+        self._surveyor = Surveyor(inputs.repository, found, {name: spaces[name].name for name in spaces})
+
+    def has(self, name: str, data: bytes) -> bool:
+        """Whether a file is as it was when it was launched or adopted: a build launches nothing for it."""
+        source = self._surveyor.look(name, data).source if self._digests else None
+        return source is not None and (source.name, source.digest) in self._digests
 
 
 def _is_whole(paths: tuple[str, ...]) -> bool:
@@ -77,7 +105,7 @@ def _is_whole(paths: tuple[str, ...]) -> bool:
 def _patches_without_effect(
     inputs: Inputs, compiled: dict[str, Compiled], workspace: str
 ) -> list[Diagnostic]:
-    """Patches that hit no workload of the repository. Where one cannot be compiled nobody knows what would hit it."""
+    """Patches that hit no workload, which is known where all compile, or that make one wrong."""
     overlays = inputs.repository.overlays.overlays
     if overlays is None or not overlays.patches:
         return []
@@ -96,7 +124,9 @@ def _patches_without_effect(
             every[name] = compile_file(inputs.repository, name, data, workspace)
     found = list(every.values())
     if any(made.workload is None for made in found):
-        return []
+        # What patches make wrong is a fault of the overlays, whatever workload shows it.
+        said = [d for made in found for d in made.diagnostics]
+        return [d for d in said if d.span is not None and _is_overlay(d.span.file)]
     names = [made.workload.name for made in found if made.workload]
     return without_effect([touch for made in found for touch in made.touches], names)
 

@@ -22,7 +22,7 @@ from tau_compile.source.nodes import Mapping, Scalar, find
 from tau_compile.workload.view import View
 
 if TYPE_CHECKING:
-    from tau_compile.guard.waivers import Document, Offer
+    from tau_compile.guard.waivers import Document, Offer, Stance
     from tau_compile.policy.model import Cluster, Overlays, Profile, Workspace
     from tau_compile.policy.resolve import Resolved
     from tau_compile.workload.model import Workload
@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 class Guard:
     """Everything that is enforced and limited in one repository."""
 
-    def __init__(self, overlays: Overlays, as_of: str, launching: bool = True) -> None:
-        self._overlays, self._as_of, self._launching = overlays, as_of, launching
+    def __init__(self, overlays: Overlays, as_of: str, stance: Stance = "launch") -> None:
+        self._overlays, self._as_of, self._stance = overlays, as_of, stance
         self._known: dict[tuple[int, bool], tuple[Mapping, list[Value]]] = {}
+
+    def adopting(self) -> Guard:
+        """The same for what is recorded and not launched."""
+        return Guard(self._overlays, "", "adopt")
 
     def above(self, cluster: Cluster, space: Workspace) -> list[Layer]:
         """What is enforced whatever the profile, lowest first. The Platform has the last word."""
@@ -108,7 +112,7 @@ class Guard:
         own = name.text if isinstance(name, Scalar) else ""
         full = f"{prefix.text}-{own}" if isinstance(prefix, Scalar) and prefix.text else own
         documents = (self._overlays.platform, cluster, space)
-        return Waivers(self._overlays, documents, full, space, self._as_of, self._launching)
+        return Waivers(self._overlays, documents, full, space, self._as_of, self._stance)
 
 
 def _layers(chain: tuple[Document, ...]) -> list[tuple[Document, Layer]]:
@@ -125,15 +129,18 @@ def _is_ray(layers: list[Layer]) -> bool:
 
 
 def use(offer: Offer, value: Value, lifted: str, said: list[Diagnostic]) -> Waived:
-    """Say that a waiver was used."""
+    """Say that a waiver was used, or that it may be."""
     waiver = offer.waiver
+    stands = "stands" if offer.sure else "can stand only"
     said.append(
         Diagnostic(
             "TAU343",
-            "info",
-            f"{shown(value)} stands by a waiver of `{lifted}`, until {waiver.expires.text}: {waiver.reason}",
+            "info" if offer.sure else "warning",
+            f"{shown(value)} {stands} by a waiver of `{lifted}`, until {waiver.expires.text}: {waiver.reason}",
             value.span,
-            "it applies to launches up to that day; what was launched stays",
+            "it applies to launches up to that day; what was launched stays"
+            if offer.sure
+            else "nothing launches without today's date, `--as-of YYYY-MM-DD`, which tells whether that day is over",
             (Related(waiver.span, f"the waiver of {label(offer.document)}"),),
         )
     )

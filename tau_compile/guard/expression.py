@@ -1,7 +1,8 @@
 """Whether a pattern is a regular expression, and one that cannot take for ever.
 
 Python's engine backtracks: a repetition inside a repetition takes exponential time on some texts, and several in a row take
-polynomial time. The first is refused, the second bounded, together with the length of the text.
+polynomial time. The first is refused, the second bounded, together with the length of the text. And so is what many small
+choices in a row make together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 MOST = 3
 """Repetitions without a bound in one pattern: on a text of 512 characters that is some 20 million steps at most."""
+WAYS = 2**23
+"""Ways in which a text may be tried; a repetition without a bound counts as 128. It is two seconds or so at most."""
 _LONG = 64  # a repetition of more counts as one without a bound
 
 
@@ -29,7 +32,28 @@ def fault(pattern: str) -> str:
     found = _repeats(parsed, False)
     if found < 0:
         return "repeats a repetition, an alternative or a back reference, and could take for ever"
-    return f"has {found} repetitions without a bound; {MOST} can be judged in time" if found > MOST else ""
+    if found > MOST:
+        return f"has {found} repetitions without a bound; {MOST} can be judged in time"
+    return "leaves more choices than can be judged in time" if _ways(parsed) > WAYS else ""
+
+
+def _ways(parsed: Any) -> int:
+    """In how many ways a text may be tried; more than ``WAYS`` when there is no telling."""
+    ways = 1
+    for operation, argument in parsed:
+        name = str(operation)
+        inner = [_ways(part) for part in _parts(name, argument)]
+        here = 1
+        for one in inner:
+            here *= one
+        if name == "BRANCH":
+            here = sum(inner)
+        elif name.endswith("_REPEAT"):
+            least, most = int(argument[0]), int(argument[1])
+            few = min(here**most, WAYS + 1) * (most - least + 1) if most <= _LONG else 0
+            here = few or (128 if here == 1 else WAYS + 1)
+        ways = min(ways * here, WAYS + 1)
+    return ways
 
 
 def _repeats(parsed: Any, inside: bool) -> int:

@@ -10,10 +10,12 @@ from tau_compile.runs.identity import QUANTITIES
 from tau_compile.schema import store
 from tau_compile.schema.known import index
 from tau_compile.source.forms import KIND_SPELLINGS, SPELLINGS
+from tau_compile.source.wildcards import Part
+from tau_compile.source.wildcards import matcher as wildcards
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tau_compile.schema.known import Known
 
@@ -110,24 +112,14 @@ def _all() -> Iterator[tuple[str, str]]:
     yield from TOTALS.items()
 
 
-class Matcher:
-    """Whether a path is what a pattern means. ``*`` stands for text without dots; in a free map, for any."""
-
-    def __init__(self, field: str) -> None:
-        free = next((name for name in FREE if field.startswith(f"{name}.")), "")
-        head, rest = (free, field[len(free) :]) if free else (field, "")
-        text = re.escape(head).replace(r"\*", "[^.]*") + re.escape(rest).replace(r"\*", ".*")
-        self._search = re.compile(text, re.DOTALL).fullmatch
-
-    def __call__(self, path: str) -> bool:
-        """Whether the path is meant."""
-        return self._search(path) is not None
-
-
 @cache
-def matcher(field: str) -> Matcher:
-    """The matcher of a pattern; each is made once."""
-    return Matcher(field)
+def matcher(field: str) -> Callable[[str], bool]:
+    """Whether a path is what a pattern means. ``*`` stands for text without dots; in a free map, for any."""
+    free = next((name for name in FREE if field.startswith(f"{name}.")), "")
+    parts = [Part(free)]
+    for word in re.split(r"(\*+)", field[len(free) :]):
+        parts.append(Part(wild=True, barred="" if free else ".") if word.startswith("*") else Part(word))
+    return wildcards(parts)
 
 
 def suggestion(field: str) -> str:

@@ -14,6 +14,7 @@ from tau_compile.guard.values import Value, amount_of, shown
 from tau_compile.guard.waivers import label
 from tau_compile.runs.refusals import count
 from tau_compile.source.nodes import Scalar, find
+from tau_compile.workload.model import SUBMITTER
 from tau_compile.workload.quantity import parse
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tau_compile.guard.waivers import Document, Waivers
     from tau_compile.policy.guards import Limit
     from tau_compile.policy.resolve import Resolved, Waived
-    from tau_compile.workload.model import Workload
+    from tau_compile.workload.model import Size, Workload
 
 _CLASSES = ("policy.workload_priority_class", "policy.pod_priority_class")
 _SIZES = ("cpus", "cpu_limit", "memory", "memory_limit")
@@ -86,7 +87,7 @@ def _complaint(
     advice, places = waivers.advice(offer)
     here = resolved.document.span
     missing = value.node is resolved.merged.node
-    pods = f" in {count(workload.pods, 'pod')}" * (value.path in TOTALS)
+    pods = f" {_of(value.path, workload, resolved)}" * (value.path in TOTALS)
     what = f"{shown(value)}{pods} {breach.why}"
     message = f"{limit.message.rstrip('.')} ({what})" if limit.message else f"{what}, by limit `{limit.name}`"
     theirs = value.span.file != here.file
@@ -147,8 +148,8 @@ class Effective(Tree):
             return str(workload.pods * workload.gpu.number)
         cpus = path == "total.cpus"
         amount = parse(workload.size.cpu if cpus else workload.size.memory) * workload.pods
-        if workload.kind == "rayjob":
-            amount += parse(workload.head.cpu if cpus else workload.head.memory)
+        for one in _beside(workload, self._resolved):
+            amount += parse(one.cpu if cpus else one.memory)
         return amount.canonical()
 
     def _place(self, path: str) -> Span:
@@ -156,6 +157,23 @@ class Effective(Tree):
         nodes = [node for one in _DECIDING.get(path, ()) if (node := find(self.node, one)) is not None]
         own = [node for node in nodes if node.span.file == self.node.span.file]
         return (own or nodes or [self.node])[0].span
+
+
+def _beside(workload: Workload, resolved: Resolved) -> list[Size]:
+    """What runs beside the workers of Ray."""
+    if workload.kind != "rayjob":
+        return []
+    return (
+        [workload.head, SUBMITTER] if resolved.platform.submission_mode == "K8sJobMode" else [workload.head]
+    )
+
+
+def _of(path: str, workload: Workload, resolved: Resolved) -> str:
+    """The pods of a total, in words."""
+    if workload.kind != "rayjob":
+        return f"in {count(workload.pods, 'pod')}"
+    beside = ("", ", with the head", ", with head and submitter")[len(_beside(workload, resolved))]
+    return f"in {count(workload.pods, 'worker')}{'' if path == 'total.gpus' else beside}"
 
 
 def _effects(resolved: Resolved, workload: Workload) -> Iterator[tuple[str, str]]:

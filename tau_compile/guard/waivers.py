@@ -5,7 +5,7 @@ Nothing reads the clock: the day is the caller's. Authority points down: a docum
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tau_compile.diagnostics import Related
 from tau_compile.named import NamedTuple
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tau_compile.policy.model import Cluster, Overlays, Platform, Profile, Workspace
 
     Document = Platform | Cluster | Workspace | Profile
+
+Stance = Literal["launch", "look", "adopt"]
+"""Why a workload is judged: it is to be launched; somebody asks about it, who cannot tell whether it is launched already, nor
+always the day; or it is recorded as it is and launches nothing, so that what it breaks is only said."""
 
 KINDS = ("Platform", "Cluster", "Workspace", "Profile")
 
@@ -46,11 +50,12 @@ def covers(paths: tuple[str, ...], path: str) -> bool:
 
 
 class Offer(NamedTuple):
-    """A waiver that is meant for the case at hand, and whether it applies on that day."""
+    """A waiver that is meant for the case at hand, and whether it applies. ``sure``: on that day, not only on some day."""
 
     waiver: Waiver
     document: Document
     applies: bool
+    sure: bool
 
 
 class Waivers:
@@ -63,10 +68,12 @@ class Waivers:
         workload: str,
         space: Workspace,
         as_of: str,
-        launching: bool,
+        stance: Stance,
     ) -> None:
-        self._as_of, self._launching = as_of, launching
-        self._found = list(self._meant(overlays, documents, workload, space))
+        self._as_of, self._stance = as_of, stance
+        # What is adopted is the same on every day.
+        meant = () if stance == "adopt" else self._meant(overlays, documents, workload, space)
+        self._found = list(meant)
 
     def _meant(
         self, overlays: Overlays, documents: tuple[Document, ...], workload: str, space: Workspace
@@ -94,17 +101,18 @@ class Waivers:
         if not reaching:
             return None
         above, waiver = max(reaching, key=lambda item: item[1].expires.text)
-        return Offer(waiver, above, bool(self._as_of) and self._as_of <= waiver.expires.text)
+        sure = bool(self._as_of) and self._as_of <= waiver.expires.text
+        return Offer(waiver, above, sure or (self._stance == "look" and not self._as_of), sure)
 
     def severity(self, offer: Offer | None) -> Severity:
         """How bad a breach is. Of one whose waiver is over, only who launches can tell whether it is a new one."""
-        over = offer is not None and bool(self._as_of) and not offer.applies
-        return "warning" if over and not self._launching else "error"
+        over = offer is not None and not offer.applies and self._stance == "look"
+        return "warning" if over or self._stance == "adopt" else "error"
 
     def advice(self, offer: Offer | None) -> tuple[str, tuple[Related, ...]]:
         """What to say of a waiver that exists and does not apply."""
         if offer is None:
-            return "", ()
+            return "; as the file stands it launches nothing" * (self._stance == "adopt"), ()
         until = offer.waiver.expires.text
         place = (Related(offer.waiver.span, f"the waiver, until {until}"),)
         if self._as_of:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 _ID = "it is what the object is known by"
 _PRIORITY = "a class that is not there would keep the run in the queue for ever"
-_AGENT = "without it the GitOps agent would change runs that are under way"
+_AGENT = "it decides what the GitOps agent does to runs that are under way"
+_PLACEMENT = "a placement that no flavor of the queue can give would keep the run in the queue for ever"
 # Kind, or "" for all → path → why no patch may touch it.
 _CLOSED: dict[str, dict[Path, str]] = {
     "": {
@@ -39,8 +40,13 @@ _CLOSED: dict[str, dict[Path, str]] = {
 _KEYS = {
     "kueue.x-k8s.io/queue-name": "the queue is the workspace's or the profile's",
     "kueue.x-k8s.io/priority-class": _PRIORITY,
-    "kustomize.toolkit.fluxcd.io/ssa": _AGENT,
-    "kustomize.toolkit.fluxcd.io/substitute": _AGENT,
+    "kueue.x-k8s.io/job-min-parallelism": "it would start with fewer pods than it has",
+    "kueue.x-k8s.io/elastic-job": "it could change its size",
+    "argocd.argoproj.io/sync-options": _AGENT,
+}
+_BEGINNINGS = {
+    "kustomize.toolkit.fluxcd.io/": _AGENT,
+    "kueue.x-k8s.io/podset-": _PLACEMENT,
 }
 _INSTEAD = {
     "kueue.x-k8s.io/queue-name": "set `queue` of the workspace, or `defaultLocalQueue` of a profile",
@@ -71,5 +77,8 @@ class Closed:
                     "collector and policies find runs by the keys that begin so",
                     "choose a key with a prefix of your own",
                 )
-            return _KEYS.get(name, ""), _INSTEAD.get(name, hint)
+            if name.startswith("kueue.x-k8s.io/podset-"):
+                hint = "set `policy.topology` under the overlay's `defaults`"
+            begins = next((why for start, why in _BEGINNINGS.items() if name.startswith(start)), "")
+            return _KEYS.get(name, begins), _INSTEAD.get(name, hint)
         return self._paths.get(path, ""), hint

@@ -8,7 +8,7 @@ from tau_compile.emit.yaml import dump
 from tau_compile.render import pods
 from tau_compile.render.environment import head_env, worker_env
 from tau_compile.render.payload import ARCHIVE_DIR, ARCHIVE_FILE
-from tau_compile.workload.model import Size
+from tau_compile.workload.model import SUBMITTER
 
 if TYPE_CHECKING:
     from tau_compile.render.plan import Run
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 ENTRYPOINT = "sh /tau/bin/run.sh"  # no user text: the submitter pastes it into a shell (R37)
 GROUP = "workers"
 TTL = 15  # seconds until the Ray cluster is taken down; the RayJob itself stays (R51)
-_SUBMITTER = Size("500m", "500m", "512Mi", "512Mi")
 _PORTS = (("metrics", 8080), ("gcs", 6379), ("dashboard", 8265), ("client", 10001))
 
 
@@ -98,7 +97,7 @@ def _worker(run: Run) -> dict[str, Any]:
 
 def _submitter(run: Run) -> dict[str, Any]:
     """Explicit, so that Kueue has nothing to fill in (K89); tolerates what the workers do, so that any flavor serves."""
-    submitter = pods.container(run, "ray-job-submitter", resources=pods.resources(_SUBMITTER, {}))
+    submitter = pods.container(run, "ray-job-submitter", resources=pods.resources(SUBMITTER, {}))
     both = dict.fromkeys((*run.workload.plain.tolerations, *run.workload.tolerations))
     return pods.pod(
         run,

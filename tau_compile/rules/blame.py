@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ONCE = ("TAU350", "TAU357")
 _TRIES = 200  # of leaving something out; after that the places are as near as it got
+_WORK = 20_000  # the same in parts of patches that are merged, for very large ones
 
 
 def blamed(
@@ -81,7 +82,7 @@ class _Trials:
     def __init__(self, before: dict[str, Any], patches: list[Patch], judge: Judge) -> None:
         self.before, self.patches, self.judge = before, patches, judge
         self.known: dict[object, list[Wrong]] = {}
-        self.left = _TRIES
+        self.left = min(_TRIES, _WORK // sum(_size(patch.body) for patch in patches))
 
     def all_until(self, last: int) -> list[Wrong]:
         """With all of every patch until ``last``."""
@@ -168,6 +169,12 @@ class _Search:
                     if not emptied or (fields and rest != item):
                         path, trail = (*at.path, ITEM), (*at.trail, (place, emptied))
                         yield _Piece(item, _head(item), path, _item_changed(at, node, place), rest, trail)
+
+
+def _size(node: Node) -> int:
+    """How many parts there are."""
+    inner = [e.value for e in node.entries] if isinstance(node, Mapping) else getattr(node, "items", ())
+    return 1 + sum(map(_size, inner))
 
 
 def _only(item: Mapping, fields: tuple[str, ...]) -> Mapping:

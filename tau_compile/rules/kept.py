@@ -57,6 +57,16 @@ def facts(made: dict[str, Any], same: frozenset[int]) -> Iterator[tuple[Fact, st
                 yield Fact(f"the command of {who}", False), str(container["command"])
 
 
+def groups(made: dict[str, Any]) -> list[str]:
+    """The names of the worker groups of a RayJob."""
+    spec = made.get("spec")
+    cluster = spec.get("rayClusterSpec") if isinstance(spec, dict) else None
+    return [
+        str(one.get("groupName"))
+        for one in maps(cluster if isinstance(cluster, dict) else {}, "workerGroupSpecs")
+    ]
+
+
 def _container(container: dict[str, Any], who: str) -> Iterator[tuple[Fact, str]]:
     resources = container.get("resources")
     limits = resources.get("limits") if isinstance(resources, dict) else None

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
 from tau_compile.policy.patching import apply_all
-from tau_compile.rules.kept import GROUPS, facts
+from tau_compile.rules.kept import GROUPS, facts, groups
 from tau_compile.rules.output import judged, placed
 from tau_compile.rules.pods import refused, refused_labels
 from tau_compile.rules.rendered import Wrong, pods
+from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +66,20 @@ def patched(
 
 
 def _judged(made: dict[str, Any], name: str, run: Run, before: dict[str, Any]) -> list[Wrong]:
-    return [*judged(made, name, run), *_after_patches(made, before, run)]
+    after = list(_after_patches(made, before, run))
+    extra = [one for one in after if one.key == GROUPS]
+    if extra and len(groups(made)) > len(groups(before)):
+        # What else is wrong with a group that should not be there is no matter. New ones are the last.
+        made = _with_groups(made, len(groups(before)))
+        after = list(_after_patches(made, before, run))
+    return [*judged(made, name, run), *after, *(one for one in extra if one not in after)]
+
+
+def _with_groups(made: dict[str, Any], count: int) -> dict[str, Any]:
+    """A RayJob with only the first of its worker groups."""
+    cluster = made["spec"]["rayClusterSpec"]
+    kept = cluster["workerGroupSpecs"][:count]
+    return {**made, "spec": {**made["spec"], "rayClusterSpec": {**cluster, "workerGroupSpecs": kept}}}
 
 
 def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> Iterator[Wrong]:
@@ -85,7 +99,7 @@ def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> It
     if any(fact.what == GROUPS for fact in changed):  # what is in a group comes and goes with it
         changed = [fact for fact in changed if fact.what == GROUPS or (fact in was and fact in now)]
     for fact in changed:
-        yield _changed(fact, was.get(fact), now.get(fact))
+        yield _changed(fact, was.get(fact), now.get(fact), made, before)
     known = {one.name for one in run.resolved.cluster.priority_classes}
     for (where, pod), (_, old) in zip(pods(made), pods(before), strict=False):
         name = _spec(pod).get("priorityClassName")
@@ -102,8 +116,21 @@ def _after_patches(made: dict[str, Any], before: dict[str, Any], run: Run) -> It
             )
 
 
-def _changed(fact: Fact, was: str | None, now: str | None) -> Wrong:
+def _changed(
+    fact: Fact, was: str | None, now: str | None, made: dict[str, Any], before: dict[str, Any]
+) -> Wrong:
     change = f"from `{was}` to `{now}`" if was and now else f"to `{now}`" if now else f"away from `{was}`"
+    if fact.what == GROUPS:
+        there, after = groups(before), groups(made)
+        more = next((name for name in after if name not in there), "")
+        close = nearest(more, there) or (there[0] if len(there) == 1 else "")
+        if more and close:
+            return Wrong(
+                "TAU357",
+                fact.what,
+                f"there is no worker group `{more}`, and it would make one: no patch changes how large a run is",
+                f"write `groupName: {close}`",
+            )
     if fact.size:
         return Wrong(
             "TAU357",

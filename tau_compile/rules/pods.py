@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.rules.kept import maps
 from tau_compile.rules.rendered import Wrong
+from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +37,14 @@ def refused(where: str, pod: dict[str, Any]) -> Iterator[Wrong]:
     for name in dict.fromkeys(names):
         if not _LABEL(name) or names.count(name) > 1:  # J40
             yield _wrong("name", f"container `{name}` {where}: a name that is given twice or no DNS label")
+    there = [str(one.get("name")) for one in maps(spec, "containers") if one.get("image")]
     volumes = {volume.get("name") for volume in maps(spec, "volumes")}
     for part in ("initContainers", "containers"):
         for container in maps(spec, part):
-            yield from _container(f"container `{container.get('name')}` {where}", container, volumes)
+            name = str(container.get("name"))
+            if not container.get("image"):
+                yield _wrong("image", f"container `{name}` {where} has no image", _named(name, there))
+            yield from _container(f"container `{name}` {where}", container, volumes)
     for one in maps(spec, "tolerations"):
         why = _toleration(one)
         if why:
@@ -60,9 +65,13 @@ def refused_labels(where: str, metadata: dict[str, Any]) -> Iterator[Wrong]:
                 )
 
 
+def _named(name: str, there: list[str]) -> str:
+    close = nearest(name, there)
+    known = f"known are {', '.join(f'`{one}`' for one in there)}; " if there else ""
+    return f"{f'did you mean `{close}`? ' if close else known}a new container needs an `image`"
+
+
 def _container(who: str, container: dict[str, Any], volumes: set[Any]) -> Iterator[Wrong]:
-    if not container.get("image"):
-        yield _wrong("image", f"{who} has no image", "name a container that is there, or give it an `image`")
     for mount in maps(container, "volumeMounts"):  # J44
         if mount.get("name") not in volumes:
             path = mount.get("mountPath")

@@ -18,6 +18,7 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?").fullmatch
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _APPLY_ONCE = "kustomize.toolkit.fluxcd.io/ssa"
 _HOOKS = ("argocd.argoproj.io/hook", "argocd.argoproj.io/hook-delete-policy", "helm.sh/hook")
+_OPTIONS, _FORCE = "argocd.argoproj.io/sync-options", "kustomize.toolkit.fluxcd.io/force"
 _SIZES = ("cpu", "memory", "ephemeral-storage")
 
 
@@ -47,6 +48,17 @@ def _hooks(made: dict[str, Any]) -> Iterator[Wrong]:
     for key in _HOOKS:
         if key in _mapping(made, "metadata", "annotations"):
             yield Wrong("TAU724", key, f"`{key}` makes the run again at every sync", "remove the annotation")
+    for section in ("annotations", "labels"):  # A41, F6: what cannot be changed is deleted and made again
+        held = _mapping(made, "metadata", section)
+        options = str(held.get(_OPTIONS, "")).replace(" ", "").casefold().split(",")
+        forced = str(held.get(_FORCE, "")).casefold() == "enabled"
+        for key in (
+            *([_FORCE] * forced),
+            *([_OPTIONS] * (not {"replace=true", "force=true"}.isdisjoint(options))),
+        ):
+            yield Wrong(
+                "TAU724", key, f"`{key}` lets the agent delete the run and make it again", "remove it"
+            )
 
 
 def _apply_once(made: dict[str, Any]) -> Iterator[Wrong]:

@@ -25,6 +25,10 @@ class Size(NamedTuple):
     memory_limit: str
 
 
+SUBMITTER = Size("500m", "500m", "512Mi", "512Mi")
+"""The small pod that submits a Ray program, where it is not the operator who does."""
+
+
 class Gpu(NamedTuple):
     """GPUs of each pod that runs the program: the extended resource, their number, and where such nodes are."""
 

@@ -9,8 +9,10 @@ import pytest
 from tau_compile.guard.bounds import LONGEST, fits
 from tau_compile.guard.expression import fault
 from tau_compile.guard.fields import kinds, matcher, matching
+from tau_compile.guard.limits import Effective
+from tau_compile.workload.quantity import parse
 from tests.policy.documents import cluster, platform, profile, workspace
-from tests.support.compiling import JOB, RAYJOB, compiled, ids, repository
+from tests.support.compiling import JOB, RAYJOB, accepted, compiled, ids, pods, repository, workload
 
 GPU = JOB + "compute: {gpus: 1}\n"
 
@@ -111,7 +113,8 @@ def test_values_too_long_for_a_pattern_are_refused() -> None:
 @pytest.mark.parametrize(
     "pattern",
     ["(a+)+", "(a*)*b", "(a|aa)+", "([a-z]+)*", "(a{1,100})*", "((ab)+c)*", "(a+){5}", r"(a)\1", "(?:a+?)+", "(?=(a+)+)b",
-     "(a*+)*", ".*a.*b.*c.*", "(", "[z-a]", "(?P<n", "a{99999999999}", "*"],
+     "(a*+)*", ".*a.*b.*c.*", "(", "[z-a]", "(?P<n", "a{99999999999}", "*",
+     "a?" * 24 + "b", "a{0,64}" * 5, "(a?a)*b", "(a|a)" * 24, "a{1,5}" * 14 + "b", "(?:(?:a|b)?){24}"],
 )  # fmt: skip
 def test_patterns_that_are_refused(pattern: str) -> None:
     assert fault(pattern)
@@ -120,7 +123,8 @@ def test_patterns_that_are_refused(pattern: str) -> None:
 @pytest.mark.parametrize(
     "pattern",
     [r"registry\.example\.com/.+", "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "(a|b|c)", "(dev|prod)-.+", "a{3}", "(ab){2,4}", "",
-     r"(ghcr\.io|quay\.io)/team/.+@sha256:[0-9a-f]{64}", "(?i)x+", "^a+$", ".*/.*:.*"],
+     r"(ghcr\.io|quay\.io)/team/.+@sha256:[0-9a-f]{64}", "(?i)x+", "^a+$", ".*/.*:.*",
+     r"registry\.example\.com/[a-z0-9-]{1,63}/[a-z0-9._/-]+(:v?[0-9.]+)?@sha256:[0-9a-f]{64}", "(?:a?b){1,8}"],
 )  # fmt: skip
 def test_patterns_that_are_fine(pattern: str) -> None:
     assert fault(pattern) == ""
@@ -176,3 +180,34 @@ def test_what_patterns_mean() -> None:
 )
 def test_limits_on_their_own(limit: str, id: str) -> None:
     assert [d.id for d in repository([limits(limit)]).overlays.diagnostics] == [id] * bool(id)
+
+
+@pytest.mark.parametrize("mode", ["K8sJobMode", "HTTPMode"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        JOB + "compute: {gpus: 2}\nexecution: {launcher: torchrun, nodes: 3}\n",
+        RAYJOB + "compute: {gpus: 1, workers: 2}\n",
+    ],
+)
+def test_totals_are_what_all_pods_ask_for(text: str, mode: str) -> None:
+    text = text.replace("run: {", "run: {max_duration: 1h, ")
+    result = accepted(text, [platform(ray=f"{{submissionMode: {mode}}}")])
+    assert result.resolved is not None
+    assert result.workload is not None
+    made = workload(result)
+    asked = [
+        (
+            spec["spec"]["containers"][0]["resources"],
+            result.workload.pods if name in ("main", "worker") else 1,
+        )
+        for name, spec in pods(made).items()
+    ]
+    found = Effective(result.resolved, result.workload)
+    for path, section, resource in [
+        ("total.gpus", "limits", "nvidia.com/gpu"),
+        ("total.cpus", "requests", "cpu"),
+        ("total.memory", "requests", "memory"),
+    ]:
+        amount = sum(parse(one[section].get(resource, "0")).nanos * times for one, times in asked)
+        assert [value.same for value in found.meant(path)] == [amount]

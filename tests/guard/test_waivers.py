@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from tau_compile.compiler import compile_file
 from tau_compile.guard.overlays import is_date
 from tests.policy.documents import cluster, platform, profile, workspace
 from tests.support.compiling import JOB, compiled, ids, repository
+
+if TYPE_CHECKING:
+    from tau_compile.guard.waivers import Stance
 
 GPU = JOB + "compute: {gpus: 1}\nresilience: {max_retries: 3}\n"
 LIMIT = "[{name: gpus, field: compute.gpus, max: 0}]"
@@ -109,3 +115,21 @@ def test_the_one_that_lasts_longest_counts() -> None:
     one = waiver("limits: [gpus]")[1:-1]
     layer = platform(limits=LIMIT, waivers=f"[{one}, {one.replace('2027-03', '2027-12')}]")
     assert ids(GPU, [layer], as_of="2027-06-01") == ["TAU342", "TAU343"]
+
+
+def judged(stance: Stance, as_of: str = "", adopt: bool = False) -> list[tuple[str, str]]:
+    place = repository([platform(limits=LIMIT, enforce=ENFORCE, waivers=waiver())], as_of=as_of)
+    place.stance = stance
+    found = compile_file(place, "tau.yaml", GPU.encode(), adopt=adopt)
+    return [(d.id, d.severity) for d in found.diagnostics]
+
+
+def test_who_asks_without_a_date_is_told_that_a_waiver_may_apply() -> None:
+    assert judged("look") == [("TAU343", "warning"), ("TAU343", "warning")]
+    assert judged("look", "2027-03-31") == [("TAU343", "info"), ("TAU343", "info")]
+    assert judged("look", "2027-04-01")[1:] == [("TAU331", "warning"), ("TAU330", "warning")]
+
+
+def test_what_is_adopted_breaks_limits_and_locks_on_any_day() -> None:
+    for day in ("", "2027-01-01"):
+        assert judged("launch", day, adopt=True) == [("TAU331", "warning"), ("TAU330", "warning")]

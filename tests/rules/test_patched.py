@@ -56,6 +56,15 @@ def faults(*bodies: str, text: str = JOB, kind: str = "Job") -> list[tuple[str, 
         ("{spec: {template: {metadata: {labels: {a: '-'}}}}}", ("TAU358", "a")),
         (pod("{priorityClassName: none}"), ("TAU503", "priorityClassName")),
         ("{spec: {parallelism: 2}}", ("TAU357", "parallelism")),
+        (
+            "{metadata: {annotations: {argocd.argoproj.io/sync-options: Replace=true}}}",
+            ("TAU350", "argocd.argoproj.io/sync-options"),
+        ),
+        ("{metadata: {labels: {kustomize.toolkit.fluxcd.io/prune: Disabled}}}", ("TAU350", "kustomize.toolkit.fluxcd.io/prune")),
+        (
+            "{spec: {template: {metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: a}}}}}",
+            ("TAU350", "kueue.x-k8s.io/podset-required-topology"),
+        ),
         (main("command: null"), None),
     ],
 )  # fmt: skip

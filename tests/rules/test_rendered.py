@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,6 +79,17 @@ def test_annotations(kind: str) -> None:
     assert judged(kind, lambda made: made["metadata"].pop("annotations")) == ["TAU725"]
     hook = {"argocd.argoproj.io/hook": "Sync"}
     assert judged(kind, lambda made: made["metadata"]["annotations"].update(hook)) == ["TAU724"]
+    for key, value, found in [
+        ("argocd.argoproj.io/sync-options", "Prune=false, Force=true", ["TAU724"]),
+        ("argocd.argoproj.io/sync-options", "ServerSideApply=true", []),
+        ("kustomize.toolkit.fluxcd.io/force", "enabled", ["TAU724"]),
+    ]:
+        one = {key: value}
+        assert judged(kind, partial(_annotated, one)) == found
+
+
+def _annotated(more: dict[str, str], made: dict[str, Any]) -> None:
+    made["metadata"]["annotations"].update(more)
 
 
 @pytest.mark.parametrize(
