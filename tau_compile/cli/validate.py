@@ -77,9 +77,9 @@ class _Recorded:
     """The runs of a repository, read when they are first asked about."""
 
     def __init__(self, inputs: Inputs) -> None:
+        from tau_compile.checkout.records import in_tree
+        from tau_compile.checkout.sources import Surveyor
         from tau_compile.policy.former import workspace_names
-        from tau_compile.records import in_tree
-        from tau_compile.runs.sources import Surveyor
 
         overlays = inputs.repository.overlays.overlays
         spaces = workspace_names(overlays) if overlays else {}
