@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tau_compile.cli.building import ROOT
-from tau_compile.cli.inputs import FORMAT, show
+from tau_compile.cli.inputs import FORMAT, Refused, show
 from tau_compile.printers import json_text, printable
 from tau_compile.runs.refusals import count
 
@@ -71,7 +71,7 @@ def _ages(root: str) -> dict[str, int]:
             return {}
         return git.ages(root, "runs")
     except git.GitError as problem:
-        raise click.UsageError(str(problem)) from None
+        raise Refused(str(problem)) from None
 
 
 def _table(rows: list[tuple[str, ...]]) -> None:
