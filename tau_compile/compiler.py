@@ -208,10 +208,9 @@ def _render(
     if patches and not has_errors(said):
         from tau_compile.rules.patched import patched
 
-        objects, touches, problems = patched(
-            objects, patches, run, repository.templates, intent.document.span
-        )
-        said += problems
+        result = patched(objects, patches, run, repository.templates, intent.document.span)
+        objects, touches = result.objects, result.touches
+        said += result.diagnostics
     elif not has_errors(said):
         said += check_objects(objects, run, repository.templates, intent.document.span)
     if resolved.workspace.manage is not None and not has_errors(said):

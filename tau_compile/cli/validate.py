@@ -77,11 +77,12 @@ def _is_whole(paths: tuple[str, ...]) -> bool:
 def _patches_without_effect(
     inputs: Inputs, compiled: dict[str, Compiled], workspace: str
 ) -> list[Diagnostic]:
-    """Patches that hit no workload of the repository. Where one cannot be compiled nobody knows what would hit it."""
+    """Patches that hit nothing in the repository. Where something cannot be compiled nobody knows what would hit it."""
     overlays = inputs.repository.overlays.overlays
     if overlays is None or not overlays.patches:
         return []
     from tau_compile.compiler import compile_file
+    from tau_compile.diagnostics import has_errors
     from tau_compile.policy.unmatched import without_effect
     from tau_compile.source.files import read_regular
     from tau_compile.source.project import workload_files
@@ -95,10 +96,13 @@ def _patches_without_effect(
                 return []
             every[name] = compile_file(inputs.repository, name, data, workspace)
     found = list(every.values())
-    if any(made.workload is None for made in found):
+    spaces = inputs.repository.spaces
+    if any(made.workload is None for made in found) or has_errors(spaces.diagnostics):
         return []
     names = [made.workload.name for made in found if made.workload]
-    return without_effect([touch for made in found for touch in made.touches], names)
+    names += [name.partition("-")[2].removesuffix(".yaml") for one in spaces.folders for name in one.files]
+    touches = [touch for made in found for touch in made.touches]
+    return without_effect([*touches, *spaces.touches], names)
 
 
 def _files(paths: tuple[str, ...], format: str) -> list[str]:

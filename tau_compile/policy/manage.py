@@ -18,6 +18,8 @@ from tau_compile.source.nodes import Mapping, Scalar
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tau_compile.diagnostics import Span
     from tau_compile.policy.model import Cluster, Overlays, Platform, Workspace
 
@@ -138,23 +140,28 @@ def _labels(node: Mapping, cluster: Cluster, space: Workspace, said: list[Diagno
             )
         elif isinstance(entry.value, Scalar):
             found[name] = entry.value.text, entry.value.span
+    for who, name, value in looked_for(cluster, space):
+        text, place = found.setdefault(name, (value.text, value.span))
+        if text != value.text:
+            said.append(
+                error(
+                    "TAU372",
+                    f"the namespace `{space.namespace}` would carry `{name}: {text}`, and {who} looks for `{value.text}`: "
+                    "nothing in it would be admitted",
+                    place,
+                    "remove the label, or give it the value that is looked for",
+                    (Related(value.span, "looked for here"),),
+                )
+            )
+    return {name: text for name, (text, _) in sorted(found.items())}
+
+
+def looked_for(cluster: Cluster, space: Workspace) -> Iterator[tuple[str, str, Scalar]]:
+    """(who, label, value) of all labels of the namespace without which Kueue admits nothing in it."""
     leading = [q for q in cluster.queues if any(place == space.namespace for place, _ in q.local_queues)]
     wanted = [(cluster.namespace_labels, f"Kueue of cluster `{cluster.name}`")]
     wanted += [(queue.namespace_labels, f"ClusterQueue `{queue.name}`") for queue in leading]
     for labels, who in wanted:
         for entry in labels.entries if labels is not None else ():
             assert isinstance(entry.value, Scalar)
-            name, value = entry.key.name, entry.value
-            text, place = found.setdefault(name, (value.text, value.span))
-            if text != value.text:
-                said.append(
-                    error(
-                        "TAU372",
-                        f"the namespace `{space.namespace}` would carry `{name}: {text}`, and {who} looks for `{value.text}`: "
-                        "nothing in it would be admitted",
-                        place,
-                        "remove the label, or give it the value that is looked for",
-                        (Related(value.span, "looked for here"),),
-                    )
-                )
-    return {name: text for name, (text, _) in sorted(found.items())}
+            yield who, entry.key.name, entry.value

@@ -8,15 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.named import NamedTuple
+from tau_compile.policy.list_keys import SPACE
 from tau_compile.policy.patch_body import check_body
 from tau_compile.source.nodes import Mapping, Scalar, Sequence
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.source.nodes import Node
-
-# Kind → its version.
-VERSIONS = {"Job": "batch/v1", "RayJob": "ray.io/v1", "Service": "v1", "ConfigMap": "v1"}
 
 
 class Target(NamedTuple):
@@ -41,6 +39,11 @@ class Patch(NamedTuple):
     def span(self) -> Span:
         """Where the patch says what it is for: no two patches have it in common."""
         return self.target.span
+
+    @property
+    def for_spaces(self) -> bool:
+        """Whether it is for objects of a workspace, and not for those of a run."""
+        return self.target.kind in SPACE
 
 
 def read_patches(written: Node | None, layer: str, said: list[Diagnostic]) -> tuple[Patch, ...]:

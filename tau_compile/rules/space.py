@@ -23,10 +23,11 @@ def check_object(
     want: Wanted, made: dict[str, Any], space: Workspace, templates: Mapping[str, str], document: Span
 ) -> list[Diagnostic]:
     """Everything that is wrong with one object of a workspace; at ``document`` where no template is the repository's own."""
-    return [placed(found, want.template, templates, document) for found in _judged(want, made, space)]
+    return [placed(found, want.template, templates, document) for found in judged(want, made, space)]
 
 
-def _judged(want: Wanted, made: dict[str, Any], space: Workspace) -> Iterator[Wrong]:
+def judged(want: Wanted, made: dict[str, Any], space: Workspace) -> Iterator[Wrong]:
+    """Everything that is wrong with what was made for ``want``."""
     kind = want.kind
     if made.get("kind") != kind:
         message = f"it makes a {made.get('kind')}, and not a {kind}"
