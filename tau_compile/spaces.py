@@ -138,7 +138,7 @@ def _files(
     said: list[Diagnostic],
 ) -> dict[str, bytes]:
     files = {name: dump(rendered).encode() for name, rendered in made.items()}
-    for other in _others(overlays, one):
+    for other in others(overlays, one):
         files[file_name(other)] = dump(other).encode()
     owners = dict(secrets(one.node))
     before = len(said)
@@ -148,7 +148,7 @@ def _files(
     return files
 
 
-def _others(overlays: Overlays, one: Managed) -> list[dict[str, Any]]:
+def others(overlays: Overlays, one: Managed) -> list[dict[str, Any]]:
     """Objects of the folder that no template makes, each labelled as ``render.space.labels`` says."""
     if one.platform.admission is None and one.space.admission is None:
         return []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tau_compile.diagnostics import Span
-    from tau_compile.explain.bench import Bench, Made
+    from tau_compile.explain.bench import Made, Tested
     from tau_compile.explain.inputs import Input
 
 Kind = Literal["value", "presence"]
@@ -37,7 +37,7 @@ class Effect(NamedTuple):
     clean: bool
 
 
-def effects(bench: Bench, wanted: Collection[Key] | None = None) -> dict[Key, list[Effect]]:
+def effects(bench: Tested, wanted: Collection[Key] | None = None) -> dict[Key, list[Effect]]:
     """For each leaf, or each wanted one, the inputs that decide it, those of its value first."""
     search = _Search(bench, wanted)
     quiet = search.quiet()
@@ -58,7 +58,7 @@ def effects(bench: Bench, wanted: Collection[Key] | None = None) -> dict[Key, li
 class _Search:
     """``found``: for each wanted leaf, the effects by input."""
 
-    def __init__(self, bench: Bench, wanted: Collection[Key] | None) -> None:
+    def __init__(self, bench: Tested, wanted: Collection[Key] | None) -> None:
         self.bench, self.tries = bench, Tries(bench)
         self.base = {key: leaf for key, leaf in bench.leaves.items() if wanted is None or key in wanted}
         self.found: dict[Key, dict[Input, Effect]] = {key: {} for key in self.base}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tau_compile.explain.origins import Explained, Origin
 
 WIDTH = 60  # characters of a value in a table
+_NO_TEMPLATE = "tau-compile itself"
 _SEVERAL = 4  # conditions that are worth a line each
 
 
@@ -39,6 +40,8 @@ def leaf_text(one: Explained) -> str:
         rows.append(("if", f"and {len(one.conditions) - _SEVERAL} more", "", ""))
     if one.line is not None:
         rows.append(("printed by", one.line.shown, "", ""))
+    elif one.known and not one.patched:
+        rows.append(("written by", _NO_TEMPLATE, "", ""))
     if one.patched and one.known:
         rows.append(
             ("patched", "not what a template printed" if one.line else "no template printed it", "", "")
@@ -47,13 +50,19 @@ def leaf_text(one: Explained) -> str:
 
 
 def leaves_text(found: Iterable[Explained]) -> str:
-    """A table of leaves: each with the places that decide it and the line that printed it."""
-    all_of_them = list(found)
+    """Tables of leaves, one an object: each leaf with the places that decide it and the line that printed it."""
+    from itertools import groupby
+
+    return "".join(_leaves_text(list(group)) for _, group in groupby(found, key=lambda one: one.leaf.object))
+
+
+def _leaves_text(all_of_them: list[Explained]) -> str:
     start = _shared([(one.leaf.object, *one.leaf.raw[:-1]) for one in all_of_them])
     rows = [("PATH", "VALUE", "FROM", "PRINTED BY")]
     for one in all_of_them:
         places = [f"{o.place} {o.path or o.text}" for o in one.inputs] or ["constant" if one.known else "?"]
-        line = one.line.shown if one.line else "patch" if one.known else ""
+        without = "patch" if one.patched else _NO_TEMPLATE
+        line = one.line.shown if one.line else without if one.known else ""
         path = one.leaf._replace(raw=one.leaf.raw[len(start) - 1 :]).path
         rows.append((path, _cut(one.leaf.value, 40), places[0], line))
         rows += [("", "", place, "") for place in places[1:]]

@@ -11,7 +11,7 @@ from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.named import NamedTuple
 from tau_compile.policy import select
 from tau_compile.policy.manage_rules import contents
-from tau_compile.policy.merge import Layer, merge
+from tau_compile.policy.merge import Layer, Merged, merge
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
 from tau_compile.source.nodes import Mapping, Scalar
@@ -66,13 +66,18 @@ def managed(overlays: Overlays, said: list[Diagnostic]) -> list[Managed]:
 
 def section(platform: Platform, cluster: Cluster, space: Workspace) -> tuple[Mapping, dict[str, Any]]:
     """The merged section of a workspace that has one: with places, and as plain data."""
+    node = layered(platform, cluster, space).node
+    return node, read_as(node, store.prepared(_SHAPE).shape).data
+
+
+def layered(platform: Platform, cluster: Cluster, space: Workspace) -> Merged:
+    """The section of a workspace that has one, merged from its layers."""
     layers = (
         (f"platform `{platform.name}`", platform.workspaces),
         (f"cluster `{cluster.name}`", cluster.workspaces),
         (f"workspace `{space.name}`", space.manage),
     )
-    node = merge([Layer(name, layer) for name, layer in layers if layer is not None]).node
-    return node, read_as(node, store.prepared(_SHAPE).shape).data
+    return merge([Layer(name, layer) for name, layer in layers if layer is not None])
 
 
 def _two_owners(owner: Workspace, space: Workspace, cluster: Cluster) -> Diagnostic:

@@ -38,6 +38,13 @@ _COUNTS = {
     "count/secrets": "500",
     "count/services": "1000",
 }
+_SECURITY = {"enforce": "baseline", "warn": "restricted", "audit": "restricted", "version": "latest"}
+# What holds where no layer of `manage` says anything, by path.
+DEFAULTS: dict[str, Any] = {
+    "network.isolate": True,
+    "quota": _COUNTS,
+    **{f"podSecurity.{name}": value for name, value in _SECURITY.items()},
+}
 _RESEARCHERS = "tau-compile-researchers"
 _LOOK = ["get", "list", "watch"]
 # No Secrets; nothing that starts, changes or enters anything. Logs are read with `get`.
@@ -111,8 +118,7 @@ def labels(one: Managed) -> dict[str, str]:
 
 
 def _namespace(one: Managed) -> Wanted:
-    security = {"enforce": "baseline", "warn": "restricted", "audit": "restricted", "version": "latest"}
-    security |= one.data.get("podSecurity", {})
+    security = _SECURITY | one.data.get("podSecurity", {})
     prefix = "pod-security.kubernetes.io"
     levels = {f"{prefix}/{mode}": security[mode] for mode in ("enforce", "warn", "audit")}
     versions = {f"{prefix}/{mode}-version": security["version"] for mode in ("enforce", "warn", "audit")}
