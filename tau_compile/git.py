@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tau_compile.named import NamedTuple
 from tau_compile.workload.code.git import surroundings
+from tau_compile.workload.code.tree import work_tree as work_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,17 +34,6 @@ class Branch(NamedTuple):
 
     ref: str
     commit: str
-
-
-def work_tree(root: str) -> bool:
-    """Whether ``root`` lies in a Git work tree."""
-    folder = os.path.abspath(root)
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        folder = parent
-    return True
 
 
 def commit(root: str, ref: str) -> str | None:

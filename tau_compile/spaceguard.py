@@ -9,7 +9,7 @@ from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.policy.manage_rules import items
 from tau_compile.runs.refusals import named
 from tau_compile.runs.tree import folder
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Mapping, Scalar, find, text_of
 from tau_compile.source.reader import read as read_yaml
 from tau_compile.workload.quantity import try_parse
 
@@ -72,7 +72,7 @@ def _objects(cluster: str, path: str, files: dict[str, bytes]) -> dict[Object, t
     for name, content in files.items():
         node = read_yaml(content, f"{path}/{name}").node if name.startswith(_GUARDED) else None
         if isinstance(node, Mapping):
-            words = [_text(node, field) for field in ("kind", "metadata.namespace", "metadata.name")]
+            words = [text_of(find(node, field)) for field in ("kind", "metadata.namespace", "metadata.name")]
             # An ExternalSecret stands for the Secret that it makes, whose name is its own.
             found[cluster, words[0].removeprefix("External"), words[1], words[2]] = path, node
     return found
@@ -84,7 +84,7 @@ def _changed(key: Object, old: Node, new: Node, made: Folder) -> Iterator[Diagno
     one = made.one
     wrote = made.wrote.get(f"{kind.lower()}-{name}.yaml", {})
     if kind == "LocalQueue":
-        was, now = _text(old, "spec.clusterQueue"), _text(new, "spec.clusterQueue")
+        was, now = text_of(find(old, "spec.clusterQueue")), text_of(find(new, "spec.clusterQueue"))
         if was != now:
             yield error(
                 "TAU384",
@@ -109,7 +109,7 @@ def _changed(key: Object, old: Node, new: Node, made: Folder) -> Iterator[Diagno
     if "volumeName" not in was_spec:  # the cluster has bound it meanwhile, and takes the same name from Git
         is_spec.pop("volumeName", None)
     same = was_spec == is_spec
-    was, now = (_text(node, "spec.resources.requests.storage") for node in (old, new))
+    was, now = (text_of(find(node, "spec.resources.requests.storage")) for node in (old, new))
     before, after = try_parse(was), try_parse(now)
     if not same or (before is not None and after is not None and after < before):
         changed = {field for field in {*was_spec, *is_spec} if was_spec.get(field) != is_spec.get(field)}
@@ -176,11 +176,6 @@ def _uses(read: Read, record: Record, kind: str, name: str) -> bool:
         for file in record.manifests
         if file.startswith(("job-", "rayjob-"))
     )
-
-
-def _text(node: Node, path: str) -> str:
-    found = find(node, path)
-    return found.text if isinstance(found, Scalar) else ""
 
 
 def _plain(node: Node | None) -> object:

@@ -14,7 +14,7 @@ from tau_compile.rules.credentials import find_in_text
 from tau_compile.rules.sops import sealed
 from tau_compile.rules.space import check_object
 from tau_compile.runs.tree import KUSTOMIZATION, TOP, committed, file_name, kustomization
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Scalar, find, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tau_compile.policy.strategic import Steps
     from tau_compile.render.space import Wanted
     from tau_compile.render.templates import Templates
-    from tau_compile.source.nodes import Node
     from tau_compile.workload.code import Tree
 
 FOLDER = "workspaces"
@@ -208,16 +207,5 @@ def _read(tree: Tree, path: str) -> bytes | None:
 
 def _credentials(one: Managed) -> Iterator[Diagnostic]:
     """Literals that look like credentials, in annotations above all."""
-    for scalar in _scalars(one.node):
+    for _, scalar in scalars(one.node):
         yield from find_in_text(scalar.text, scalar.span, "`manage`")
-
-
-def _scalars(node: Node) -> Iterator[Scalar]:
-    if isinstance(node, Scalar):
-        yield node
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield from _scalars(entry.value)
-    else:
-        for item in node.items:
-            yield from _scalars(item)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tau_compile.compiler import Compiled, Repository, compile_intent
+from tau_compile.diagnostics import has_errors
 from tau_compile.explain.inputs import Edit, edited
 from tau_compile.explain.leaves import Key, Leaf, Naming, leaves, named
 from tau_compile.explain.twins import Twins
@@ -190,7 +191,7 @@ class Bench:
         compiled = compile_intent(repository, intent, workspace, said, digest, lenient=True)
         if compiled is None or not compiled.objects:
             return None
-        clean = not any(d.severity == "error" for d in said)
+        clean = not has_errors(said)
         same = compiled.objects == self.compiled.objects
         return Made(self.leaves if same else leaves(compiled.objects), clean)
 

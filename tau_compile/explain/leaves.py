@@ -62,6 +62,11 @@ class Leaf(NamedTuple):
         return f"{self.object}:{self.path}"
 
 
+def same(one: Leaf, other: Leaf) -> bool:
+    """Whether two leaves have one value; `1` is not `true`."""
+    return type(one.value) is type(other.value) and bool(one.value == other.value)
+
+
 def named(objects: Iterable[Mapping[str, Any]]) -> dict[Step, Mapping[str, Any]]:
     """The objects by their kind; the second of a kind is ``Kind-2``."""
     found: dict[Step, Mapping[str, Any]] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from tau_compile.explain.inputs import Edit, long_lists
-from tau_compile.explain.leaves import Key, Leaf, items, realigned
+from tau_compile.explain.leaves import Key, Leaf, items, realigned, same
 from tau_compile.explain.tries import ENOUGH, Tries
 from tau_compile.named import NamedTuple
 
@@ -167,7 +167,7 @@ class _Search:
         for key, leaf in self.base.items():
             other = there.get(key)
             if other is not None:
-                if not _same(other, leaf):
+                if not same(other, leaf):
                     yield key, "value"
             elif leaf.value in ({}, []):  # no longer empty, or gone
                 if opened is None:
@@ -185,7 +185,3 @@ def _within(one: Input, quiet: set[tuple[str, str]]) -> bool:
             return True
         path = path[:-1]
     return False
-
-
-def _same(one: Leaf, other: Leaf) -> bool:
-    return type(one.value) is type(other.value) and bool(one.value == other.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.explain.origins import shown
-from tau_compile.printers import printable
+from tau_compile.printers import printable, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def fields_text(fields: Sequence[Field]) -> str:
         name = f"{field.path} (written {field.written})" if field.written else field.path
         rows.append((name, _cut(field.by.value), field.by.layer, field.by.place))
         rows += [("  lost", _cut(lost.value), lost.layer, lost.place) for lost in field.lost]
-    return _table(rows)
+    return table(rows)
 
 
 def leaf_text(one: Explained) -> str:
@@ -46,7 +46,7 @@ def leaf_text(one: Explained) -> str:
         rows.append(
             ("patched", "not what a template printed" if one.line else "no template printed it", "", "")
         )
-    return f"{printable(one.leaf.name)} = {_cut(one.leaf.value, 1000)}\n{_table(rows, '  ')}"
+    return f"{printable(one.leaf.name)} = {_cut(one.leaf.value, 1000)}\n{table(rows, '  ')}"
 
 
 def leaves_text(found: Iterable[Explained]) -> str:
@@ -67,7 +67,7 @@ def _leaves_text(all_of_them: list[Explained]) -> str:
         rows.append((path, _cut(one.leaf.value, 40), places[0], line))
         rows += [("", "", place, "") for place in places[1:]]
     above = all_of_them[0].leaf._replace(raw=start[1:]).name
-    return f"{printable(above)}\n{_table(rows, '  ')}"
+    return f"{printable(above)}\n{table(rows, '  ')}"
 
 
 def _shared(paths: list[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -90,15 +90,6 @@ def _input(origin: Origin) -> str:
 def _cut(value: Any, width: int = WIDTH) -> str:
     text = printable(shown(value))
     return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _table(rows: Sequence[tuple[str, ...]], margin: str = "") -> str:
-    if not rows:
-        return ""
-    safe = [tuple(map(printable, row)) for row in rows]
-    widths = [max(len(row[column]) for row in safe) for column in range(len(safe[0]))]
-    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in safe)
-    return "".join(f"{margin}{line}".rstrip() + "\n" for line in lines)
 
 
 def field_data(field: Field) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tau_compile.explain.bench import (
     with_nodes,
 )
 from tau_compile.explain.inputs import Edit, edited
-from tau_compile.explain.leaves import Key, Leaf, Naming, leaves, of_space
+from tau_compile.explain.leaves import Key, Leaf, Naming, leaves, of_space, same
 from tau_compile.policy.manage import managed
 from tau_compile.policy.overlays import load
 from tau_compile.policy.patching import apply_all
@@ -97,8 +97,8 @@ class SpaceBench:
             made = leaves(_objects(overlays, one, self.repository.renderer), of_space)
         except Exception:
             return None  # what is made in spite of errors may break anywhere: then it says nothing
-        same = made.keys() == self.leaves.keys() and all(_same(made[key], self.leaves[key]) for key in made)
-        return Made(self.leaves if same else made, not has_errors(said))
+        alike = made.keys() == self.leaves.keys() and all(same(made[key], self.leaves[key]) for key in made)
+        return Made(self.leaves if alike else made, not has_errors(said))
 
 
 def space_bench(repository: Repository, file: str) -> SpaceBench | None:
@@ -114,7 +114,3 @@ def _objects(overlays: Overlays, one: Managed, renderer: Templates) -> list[dict
     made, _ = render(one, renderer)
     objects = {str(place): rendered for place, (_, rendered) in enumerate(made)}
     return [*apply_all(objects, patches_of(one)).objects.values(), *others(overlays, one)]
-
-
-def _same(one: Leaf, other: Leaf) -> bool:
-    return type(one.value) is type(other.value) and bool(one.value == other.value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
+from tau_compile.workload.quantity import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -27,9 +27,6 @@ _COUNTS = frozenset(
     )
 ) | {"services.loadbalancers", "services.nodeports"}
 _COMPUTE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
-_UNITS = {"m": Decimal("0.001"), "": Decimal(1)}
-_UNITS |= {unit: Decimal(1000) ** power for power, unit in enumerate("kMGTP", 1)}
-_UNITS |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTP", 1)}
 _EVERYONE = frozenset(("system:authenticated", "system:unauthenticated", "system:masters"))
 
 
@@ -168,7 +165,7 @@ def _disordered(item: Node) -> Iterator[Diagnostic]:
     for field in ("min", "defaultRequest", "default", "max"):
         for name, text, _, place in _entries(find(item, field)):
             below, lower = rising.get(name, ("", ""))
-            if below and _amount(lower) > _amount(text):
+            if below and parse(lower) > parse(text):
                 yield error(
                     "TAU378",
                     f"`{field}` of {name} is {text}, less than its `{below}` of {lower}",
@@ -178,19 +175,13 @@ def _disordered(item: Node) -> Iterator[Diagnostic]:
             else:
                 rising[name] = field, text
     for name, text, _, place in _entries(find(item, "maxLimitRequestRatio")):
-        if _amount(text) < _amount("1"):
+        if parse(text) < parse("1"):
             yield error(
                 "TAU378",
                 f"a limit of {name} is never less than its request",
                 place,
                 "write a ratio of at least 1",
             )
-
-
-def _amount(text: str) -> Decimal:
-    """The amount; the schema has seen to its form."""
-    digits = text.rstrip("mkKMGTPi")
-    return Decimal(digits) * _UNITS[text[len(digits) :]]
 
 
 def _ranges(node: Mapping) -> Iterator[Diagnostic]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tau_compile.diagnostics import has_errors
 from tau_compile.named import NamedTuple
 from tau_compile.policy.patching import apply_all
 from tau_compile.rules.kept import GROUPS, facts
@@ -67,7 +68,7 @@ def rejudged(
     """
     changed = apply_all(objects, patches)
     said = list(changed.diagnostics)
-    if any(d.severity == "error" for d in said):
+    if has_errors(said):
         return Judged(changed.objects, changed.touches, said, changed.wrote)
     for name, made in changed.objects.items():
         by, before = changed.by.get(name), objects[name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, Span, error
+from tau_compile.rules.parts import mapping
 from tau_compile.rules.rendered import containers, pods
 
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ def violations(template: dict[str, Any], level: str) -> Iterator[str]:
     for volume in spec.get("volumes") or ():
         if "hostPath" in volume or (level == "restricted" and not _VOLUMES.issuperset(volume)):
             yield f"volume `{volume.get('name')}` of a kind that is not allowed"
-    shared = _mapping(spec, "securityContext")
+    shared = mapping(spec, "securityContext")
     for container in containers(template):
-        own = _mapping(container, "securityContext")
-        added = [str(name) for name in _mapping(own, "capabilities").get("add") or ()]
+        own = mapping(container, "securityContext")
+        added = [str(name) for name in mapping(own, "capabilities").get("add") or ()]
         allowed = _BASELINE if level == "baseline" else frozenset(("NET_BIND_SERVICE",))
         beyond = sorted(set(added) - allowed)
         if beyond:
@@ -108,13 +109,8 @@ def _restricted(own: dict[str, Any], shared: dict[str, Any]) -> Iterator[str]:
         yield "`runAsNonRoot` is not true"
     if own.get("runAsUser", shared.get("runAsUser")) == 0:
         yield "it runs as root"
-    if "ALL" not in (_mapping(own, "capabilities").get("drop") or ()):
+    if "ALL" not in (mapping(own, "capabilities").get("drop") or ()):
         yield "not all capabilities are dropped"
-    profile = _mapping(own, "seccompProfile") or _mapping(shared, "seccompProfile")
+    profile = mapping(own, "seccompProfile") or mapping(shared, "seccompProfile")
     if profile.get("type") not in ("RuntimeDefault", "Localhost"):
         yield "no seccomp profile"
-
-
-def _mapping(value: dict[str, Any], key: str) -> dict[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, Span, error
 from tau_compile.named import NamedTuple
-from tau_compile.source.nodes import Mapping, Node, Scalar, find
+from tau_compile.source.nodes import Mapping, Node, Scalar, find, text_of
 from tau_compile.source.reader import read
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def sealed(path: str, data: bytes, namespace: str, named: Span) -> Sealed:
 
 
 def _wrong(path: str, node: Node, namespace: str, named: Span) -> Iterator[Diagnostic]:
-    if _text(node, "kind") != "Secret" or _text(node, "apiVersion") != "v1":
+    if text_of(find(node, "kind")) != "Secret" or text_of(find(node, "apiVersion")) != "v1":
         yield error(
             "TAU383", f"`{path}` holds no Secret", named, "name a file with one Secret, apiVersion v1"
         )
@@ -75,8 +75,3 @@ def _clear(node: Node | None) -> Iterator[Span]:
     elif node is not None:
         for item in node.items:
             yield from _clear(item)
-
-
-def _text(node: Node, path: str) -> str:
-    found = find(node, path)
-    return found.text if isinstance(found, Scalar) else ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.policy.manage import looked_for
 from tau_compile.policy.manage_rules import everyone, is_everyone, refused_quota
-from tau_compile.rules.kept import maps
+from tau_compile.rules.parts import mapping, maps
 from tau_compile.rules.pods import refused_labels
 from tau_compile.rules.rendered import Wrong
 from tau_compile.workload.quantity import NANO, parse, try_parse
@@ -24,7 +24,7 @@ _RBAC = "rbac.authorization.k8s.io"
 def refused(made: dict[str, Any], one: Managed) -> Iterator[Wrong]:
     """What the API server, or Kueue, would say about one object of a workspace."""
     kind = str(made.get("kind"))
-    yield from refused_labels(f"of the {kind}", _map(made, "metadata"))
+    yield from refused_labels(f"of the {kind}", mapping(made, "metadata"))
     if kind == "Namespace":
         yield from _namespace(made, one)
     elif kind == "Role":
@@ -32,7 +32,7 @@ def refused(made: dict[str, Any], one: Managed) -> Iterator[Wrong]:
     elif kind == "RoleBinding":
         yield from _subjects(made)
     elif kind == "ResourceQuota":
-        for name, amount in _map(_map(made, "spec"), "hard").items():
+        for name, amount in mapping(made, "spec", "hard").items():
             parsed = try_parse(str(amount))
             if parsed is None:
                 continue  # the schema of the kind refuses it
@@ -41,7 +41,7 @@ def refused(made: dict[str, Any], one: Managed) -> Iterator[Wrong]:
             if wrong:
                 yield Wrong("TAU376", str(name), *wrong)
     elif kind == "PersistentVolumeClaim":
-        size = _map(_map(_map(made, "spec"), "resources"), "requests").get("storage")
+        size = mapping(made, "spec", "resources", "requests").get("storage")
         parsed = try_parse(str(size))
         if parsed is None or parsed <= _NOTHING:
             yield _wrong("storage", f"a claim asks for some storage, and not for `{size}`")
@@ -50,7 +50,7 @@ def refused(made: dict[str, Any], one: Managed) -> Iterator[Wrong]:
 
 
 def _namespace(made: dict[str, Any], one: Managed) -> Iterator[Wrong]:
-    labels = _map(_map(made, "metadata"), "labels")
+    labels = mapping(made, "metadata", "labels")
     for who, name, value in looked_for(one.cluster, one.space):
         text = labels.get(name)
         if text != value.text:
@@ -89,7 +89,7 @@ def _subjects(made: dict[str, Any]) -> Iterator[Wrong]:
 
 
 def _network(made: dict[str, Any]) -> Iterator[Wrong]:
-    spec = _map(made, "spec")
+    spec = mapping(made, "spec")
     for section, peers in (("ingress", "from"), ("egress", "to")):
         for opening in maps(spec, section):
             for peer in maps(opening, peers):
@@ -103,7 +103,7 @@ def _peer(peer: dict[str, Any]) -> Iterator[Wrong]:
 
     if not peer or ("ipBlock" in peer and len(peer) > 1):
         yield _wrong("ipBlock", "a peer of a NetworkPolicy is either an `ipBlock` or chosen by selectors")
-    block = _map(peer, "ipBlock")
+    block = mapping(peer, "ipBlock")
     holes = block.get("except")
     ranges = [block["cidr"]] if "cidr" in block else []
     known = []
@@ -130,8 +130,3 @@ def _port(port: dict[str, Any]) -> Iterator[Wrong]:
 
 def _wrong(key: str, message: str) -> Wrong:
     return Wrong("TAU358", key, message, _CURE)
-
-
-def _map(value: dict[str, Any], key: str) -> dict[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
