@@ -19,9 +19,10 @@ RANK = {
     "source": 2, "schema": 3, "policy": 4, "settings": 4, "workload": 5,
     "emit": 6, "render": 7, "runs": 7, "rules": 8, "guard": 8, "importing": 9, "intent": 9, "spaces": 9,
     "compiler": 10,
+    "checkout": 11,
 }  # fmt: skip
-# Modules of a room that belong to the edge: they bring a compiled workload into a run, or ask Git about one.
-EDGE = {"runs/launch.py", "runs/sources.py", "explain/runs.py"}
+# Modules of a room that belong to the edge: they ask Git.
+EDGE = {"explain/runs.py"}
 OUTSIDE = {"kubernetes", "git", "pygit2", "dulwich", "requests", "urllib", "http", "socket", "asyncio"}
 
 

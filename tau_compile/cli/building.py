@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tau_compile.base import BaseMissingError, find
-from tau_compile.builder import Built, Checkout, build
+from tau_compile.checkout.base import BaseMissingError, find
+from tau_compile.checkout.builder import Built, Checkout, build
+from tau_compile.checkout.git import GitError
 from tau_compile.cli.inputs import Inputs, Refused, show
 from tau_compile.diagnostics import has_errors
 from tau_compile.emit import writer
-from tau_compile.git import GitError
 from tau_compile.printers import as_json, json_text, printable
 from tau_compile.runs.refusals import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from tau_compile.base import Base
+    from tau_compile.checkout.base import Base
     from tau_compile.diagnostics import Diagnostic
     from tau_compile.runs.model import Action
 

@@ -9,7 +9,7 @@ import click
 from tau_compile.cli.building import BASE, ROOT, based, opened, writing
 
 if TYPE_CHECKING:
-    from tau_compile.records import Known
+    from tau_compile.checkout.records import Known
     from tau_compile.runs.record import Record
 
 
@@ -29,7 +29,7 @@ def command(runs: tuple[str, ...], root: str, base: str, workspace: str) -> None
 
     The record stays, so that the run is never launched again; `rerun` launches its workload once more.
     """
-    from tau_compile import records
+    from tau_compile.checkout import records
     from tau_compile.emit.writer import Change
     from tau_compile.runs.record import restated
     from tau_compile.runs.tree import manifest_paths

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tau_compile.builder import reader
+from tau_compile.checkout.builder import reader
+from tau_compile.checkout.effects import Difference, Effect, differences
 from tau_compile.cli.building import BASE, ROOT, complain, diagnostics_data, opened, planned
 from tau_compile.cli.inputs import AS_OF, FORMAT, show
-from tau_compile.effects import Difference, Effect, differences
 from tau_compile.emit import writer
 from tau_compile.named import NamedTuple
 from tau_compile.printers import json_text, printable

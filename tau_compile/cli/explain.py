@@ -125,9 +125,9 @@ def _manage_fields(fields: list[Field], path: str, of: str) -> list[Field]:
 
 
 def _of_run(run: str, path: str, workspace: str, root: str, format: str) -> int:
+    from tau_compile.checkout.records import in_tree
     from tau_compile.explain.fields import recorded_fields
     from tau_compile.explain.runs import explained_run, full
-    from tau_compile.records import in_tree
     from tau_compile.source.project import root_of
     from tau_compile.suggest import nearest
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @FORMAT
 def command(root: str, state: str | None, workspace: str, format: str) -> None:
     """List runs with their state, workspace, GPUs and how many commits ago they were recorded, the latest first."""
-    from tau_compile import records
+    from tau_compile.checkout import records
     from tau_compile.source.project import root_of
 
     top = root_of(root)
@@ -65,7 +65,7 @@ def _row(record: Record, age: int) -> tuple[str, ...]:
 
 def _ages(root: str) -> dict[str, int]:
     """For each record, how many commits came after the one that added it."""
-    from tau_compile import git
+    from tau_compile.checkout import git
 
     try:
         if not git.work_tree(root) or git.commit(root, "HEAD") is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @ROOT
 def command(what: str, root: str) -> None:
     """Launch a workload once more: raises `run.attempt` in its tau.yaml, and touches nothing else. `build` then launches it."""
-    from tau_compile import records
+    from tau_compile.checkout import records
     from tau_compile.diagnostics import has_errors
     from tau_compile.edit import EditError, replace_file, with_attempt
     from tau_compile.intent import read_document, read_intent

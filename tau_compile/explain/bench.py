@@ -218,9 +218,12 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     said: list[Diagnostic] = []
     raw = read(data, path).node
     canonical = None if raw is None else canonical_of(raw, said)
-    if raw is None or canonical is None or repository.overlays.overlays is None:
+    if raw is None or canonical is None:
         return None
-    own = again(repository, repository.overlays)
+    loaded = lenient(repository)
+    if loaded.overlays is None:
+        return None
+    own = again(repository, loaded)
     recorder = Recorder(own)
     own.renderer = recorder  # type: ignore[assignment]
     intent = read_intent(own.tree, path, canonical, said)
@@ -234,6 +237,14 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     made = Bench(own, intent, raw, compiled, workspace)
     made.rendered = recorder.seen
     return made
+
+
+def lenient(repository: Repository) -> Loaded:
+    """The overlays, and where they have errors what can be made of them."""
+    loaded = repository.overlays
+    if loaded.overlays is None:
+        loaded = load(repository.overlay_files, repository.packaged, lenient=True)
+    return loaded
 
 
 def layer_names(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from tau_compile import git
+from tau_compile.checkout import git
 from tau_compile.compiler import Repository
 from tau_compile.explain.bench import bench
 from tau_compile.explain.leaves import leaves

@@ -13,6 +13,7 @@ from tau_compile.explain.bench import (
     Recorder,
     again,
     layer_names,
+    lenient,
     read_file,
     some,
     with_nodes,
@@ -103,11 +104,12 @@ class SpaceBench:
 
 def space_bench(repository: Repository, file: str) -> SpaceBench | None:
     """Put the workspace of an overlay on the bench; None when it has no ``manage``, or nothing can be made of it."""
-    overlays = repository.overlays.overlays
+    loaded = lenient(repository)
+    overlays = loaded.overlays
     if overlays is None:
         return None
     one = next((each for each in managed(overlays, []) if each.space.span.file == file), None)
-    return None if one is None else SpaceBench(again(repository, repository.overlays), one, overlays)
+    return None if one is None else SpaceBench(again(repository, loaded), one, overlays)
 
 
 def _objects(overlays: Overlays, one: Managed, renderer: Templates) -> list[dict[str, Any]]:

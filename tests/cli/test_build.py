@@ -81,7 +81,7 @@ def test_a_verb_plans_once(repo: Repo, verb: str, monkeypatch: pytest.MonkeyPatc
         calls.append(verb)
         return plan(*arguments)
 
-    monkeypatch.setattr("tau_compile.builder.plan", planned)
+    monkeypatch.setattr("tau_compile.checkout.builder.plan", planned)
     repo.end(repo.run_of("train"))
     repo.tau(verb)
     assert calls == [verb]

@@ -75,7 +75,7 @@ def again(folder: Path, path: str, *options: str, patched: bool = False) -> None
     imported = run(["import", "job", "objects.yaml", "--output", output], folder)
     assert imported.exit == 0, imported.stderr
     assert patched or imported.stderr.count("TAU") == 0, imported.stderr
-    second = run(["render", f"{output}/tau.yaml"], folder)
+    second = run(["render", f"{output}/tau.yaml", *options], folder)
     assert second.exit == 0, second.stderr
     assert essence(second.stdout) == essence(first.stdout)
 
@@ -86,7 +86,8 @@ def test_examples(file: Path, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES, tmp_path / "r", ignore=shutil.ignore_patterns("rendered", "runs"))
     folder = tmp_path / "r" / top
     (folder / "tau-compile.yaml").touch()
-    again(folder, str(file.relative_to(top)), patched=top != ".")
+    day = ("--as-of", "2026-12-01")  # within the waiver of one of them
+    again(folder, str(file.relative_to(top)), *day, patched=top != ".")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import tau_compile.runs.launch
+import tau_compile.checkout.launch
 
 if TYPE_CHECKING:
     from tests.replay.repo import Repo
@@ -89,7 +89,7 @@ def test_retired_runs_never_launch_again(launched: Repo, monkeypatch: pytest.Mon
     for change in changes:
         launched.write(change)
         assert launched.build() == {}
-    monkeypatch.setattr(tau_compile.runs.launch, "__version__", "9.9.9")
+    monkeypatch.setattr(tau_compile.checkout.launch, "__version__", "9.9.9")
     assert launched.build() == {}
     launched.delete("evidence")  # kept elsewhere from now on
     assert launched.build() == {}

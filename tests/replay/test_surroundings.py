@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tau_compile.runs import launch
+from tau_compile.checkout import launch
 from tests.replay.repo import Repo, files, workload
 from tests.support.tools import ROOT
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tau_compile.checkout.effects import change, effects
+from tau_compile.checkout.records import Known, is_record
+from tau_compile.checkout.sources import Surveyor
 from tau_compile.compiler import Repository
 from tau_compile.diagnostics import Diagnostic, has_errors
-from tau_compile.effects import change, effects
 from tau_compile.policy.former import workspace_names
-from tau_compile.records import Known, is_record
 from tau_compile.runs.evidence import folder_of, outcome_of
 from tau_compile.runs.model import Action, Limits, Plan, State
 from tau_compile.runs.plan import launched, plan
 from tau_compile.runs.record import Ended, Record, from_json
-from tau_compile.runs.sources import Surveyor
 from tau_compile.runs.tree import digest
 from tau_compile.settings import load
 from tau_compile.source.files import SourceFile

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tau_compile.runs.launch
+import tau_compile.checkout.launch
 from tau_compile.diagnostics import has_errors
 from tests.replay.repo import files, workload
 from tests.runs.edits import FIRST, INTENTS, POLICY, WORDS, put
@@ -41,7 +41,7 @@ def _policy_launches_nothing(
     repo.commit()
     before = repo.output()
     runs = {path: data for path, data in before.items() if "/anchor/" not in path}
-    monkeypatch.setattr(tau_compile.runs.launch, "__version__", version)
+    monkeypatch.setattr(tau_compile.checkout.launch, "__version__", version)
     for _, edit in edits:
         edit(repo)
         assert repo.verbs().keys() <= {"notice"}, [name for name, _ in edits]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tau_compile import workloads
-from tau_compile.runs import pool
+from tau_compile.checkout import pool, workloads
 from tests.replay.repo import Repo, files, workload
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tau_compile.checkout.sources import Surveyor, code_request
 from tau_compile.diagnostics import has_errors
-from tau_compile.runs.sources import Surveyor, code_request
 from tests.replay.repo import files
 from tests.runs.edits import FIRST, INTENTS, POLICY, WORDS, put
 from tests.runs.memory import Memory

@@ -117,7 +117,13 @@ def test_who_manages_no_workspace_loads_nothing_of_it(tmp_path: Path) -> None:
         assert not [
             name
             for name in found
-            if name in ("ipaddress", "tau_compile.spaces", "tau_compile.spacetree", "tau_compile.spaceguard")
+            if name
+            in (
+                "ipaddress",
+                "tau_compile.spaces",
+                "tau_compile.checkout.spacetree",
+                "tau_compile.checkout.spaceguard",
+            )
             or name.startswith(
                 ("tau_compile.policy.manage", "tau_compile.render.space", "tau_compile.rules.space")
             )

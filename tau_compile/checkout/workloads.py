@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
+from tau_compile.checkout import pool
+from tau_compile.checkout.sources import Looked, Surveyor, as_recorded
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
-from tau_compile.runs import pool
 from tau_compile.runs.lineage import follows
 from tau_compile.runs.model import Launch, Made, Source
-from tau_compile.runs.sources import Looked, Surveyor, as_recorded
 from tau_compile.source.files import read_regular, reason
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Many:
             return _Answer("", source._replace(launch=_Launched(Made(None))), looked.diagnostics)
         made = source.launch(follows(before))
         if made.launch is not None:
-            from tau_compile.runs.launch import brief
+            from tau_compile.checkout.launch import brief
 
             made = made._replace(launch=Launch(brief(made.launch.record), spool.keep(made.launch.files)))
         return _Answer("", source._replace(launch=_Launched(made)), looked.diagnostics)

@@ -13,8 +13,8 @@ from tau_compile.runs.record import restated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from tau_compile.checkout.records import Known
     from tau_compile.policy.model import Overlays
-    from tau_compile.records import Known
     from tau_compile.runs.model import Action, Plan
 
     Read = Callable[[str], bytes | None]

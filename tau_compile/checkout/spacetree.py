@@ -9,24 +9,24 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tau_compile import git, verify
+from tau_compile.checkout import git, verify
+from tau_compile.checkout.effects import Effect, needed
+from tau_compile.checkout.spaceguard import guarded
 from tau_compile.diagnostics import has_errors
-from tau_compile.effects import Effect, needed
 from tau_compile.named import NamedTuple
 from tau_compile.runs.model import Action
 from tau_compile.runs.tree import KUSTOMIZATION, TOP, committed
 from tau_compile.source.nodes import Mapping, Scalar, find, text_of
 from tau_compile.source.nodes import Sequence as Items
 from tau_compile.source.reader import read as read_yaml
-from tau_compile.spaceguard import guarded
 from tau_compile.spaces import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from tau_compile.base import Base
+    from tau_compile.checkout.base import Base
+    from tau_compile.checkout.effects import Read
     from tau_compile.diagnostics import Diagnostic
-    from tau_compile.effects import Read
     from tau_compile.runs.record import Record
     from tau_compile.spaces import Spaces
 

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from tau_compile import git
+from tau_compile.checkout import git
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
 from tau_compile.runs.record import FOLDER, MAX_BYTES, Record, from_json
@@ -16,7 +16,7 @@ from tau_compile.source.files import read_regular, reason
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tau_compile.base import Base
+    from tau_compile.checkout.base import Base
 
 
 _RUN = re.compile(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tau_compile import git
+from tau_compile.checkout import git
 from tau_compile.named import NamedTuple
 
 RECORDS = "runs"

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tau_compile import base, git, records, verify
+from tau_compile.checkout import base, git, records, verify
+from tau_compile.checkout.effects import Effect, change, effects, needed
+from tau_compile.checkout.workloads import survey
 from tau_compile.diagnostics import Diagnostic, Span, error, has_errors, warning
-from tau_compile.effects import Effect, change, effects, needed
 from tau_compile.emit.writer import Change
 from tau_compile.named import NamedTuple
 from tau_compile.policy.former import workspace_names
@@ -21,14 +22,13 @@ from tau_compile.runs.lineage import follows
 from tau_compile.runs.model import Action, Limits, Plan, State
 from tau_compile.runs.plan import adopt, launched, plan
 from tau_compile.source.project import workload_files
-from tau_compile.workloads import survey
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from tau_compile.checkout.effects import Read
+    from tau_compile.checkout.records import Known
     from tau_compile.compiler import Repository
-    from tau_compile.effects import Read
-    from tau_compile.records import Known
     from tau_compile.runs.record import Record
     from tau_compile.settings import Settings
 
@@ -118,7 +118,8 @@ def _with_spaces(
 ) -> Plan:
     """The plan with what happens to workspaces that are managed, or were: effects join ``found``, problems ``said``."""
     root, _, repository = checkout
-    from tau_compile import spaces, spacetree
+    from tau_compile import spaces
+    from tau_compile.checkout import spacetree
 
     rendered = repository.spaces if repository.manages else spaces.NONE
     outcome = spacetree.outcome(root, read, rendered, made.records.values(), names, at)

@@ -7,9 +7,10 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tau_compile.checkout import pool
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.named import NamedTuple
-from tau_compile.runs import pool, tree
+from tau_compile.runs import tree
 from tau_compile.runs.record import FOLDER
 
 if TYPE_CHECKING:

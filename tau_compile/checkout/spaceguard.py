@@ -16,11 +16,11 @@ from tau_compile.workload.quantity import try_parse
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from tau_compile.effects import Read
+    from tau_compile.checkout.effects import Read
+    from tau_compile.checkout.spacetree import Place
     from tau_compile.runs.record import Record
     from tau_compile.source.nodes import Node
     from tau_compile.spaces import Folder, Spaces
-    from tau_compile.spacetree import Place
 
 Object = tuple[str, str, str, str]  # cluster, kind, namespace, name
 _GUARDED = (

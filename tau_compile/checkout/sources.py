@@ -96,7 +96,7 @@ class Surveyor:
         digest = intent.digest()
 
         def launch(supersedes: str) -> Made:
-            from tau_compile.runs.launch import launch
+            from tau_compile.checkout.launch import launch
 
             return launch(self._repository, intent, digest, data, supersedes, self._adopt)
 
