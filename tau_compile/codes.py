@@ -185,10 +185,10 @@ _ALL = (
     Code("TAU352", "A list item in a patch that does not say which item it is", "tau-compile"),
     Code("TAU353", "One list item twice in a patch", "tau-compile"),
     Code("TAU354", "A list that a patch replaces as a whole", "tau-compile"),
-    Code("TAU355", "A patch that no workload matches", "tau-compile"),
+    Code("TAU355", "A patch that nothing in the repository matches", "tau-compile"),
     Code("TAU356", "A patch that deletes what is not there", "tau-compile"),
     Code("TAU357", "A patch that changes the size of a run", "tau-compile"),
-    Code("TAU358", "A patch after which the API server would refuse the pod", "Kubernetes"),
+    Code("TAU358", "A patch after which the API server would refuse the object", "Kubernetes"),
     Code("TAU359", "A patch that undoes what a layer above it enforces or limits", "tau-compile"),
     # 370 to 385: workspaces as code
     Code("TAU370", "Two workspaces that make one namespace", "Kubernetes"),

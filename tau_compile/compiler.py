@@ -229,10 +229,9 @@ def _render(
         from tau_compile.rules.patched import patched
 
         rendered = objects
-        objects, touches, problems = patched(
-            objects, patches, run, repository.templates, intent.document.span
-        )
-        said += problems
+        result = patched(objects, patches, run, repository.templates, intent.document.span)
+        objects, touches = result.objects, result.touches
+        said += result.diagnostics
         if overlays is not None and overlays.guarded:
             from tau_compile.guard.held import held
 

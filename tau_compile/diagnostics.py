@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "info"]
 
+_SHOWN = 60  # characters of a text that a message quotes
+
 
 class Span(NamedTuple):
     """A stretch of one file: lines and columns count from 1, columns are code points, the end is exclusive."""
@@ -67,3 +69,9 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     unique = dict.fromkeys(diagnostics)
     far = Span("\U0010ffff", 0, 0, 0, 0)
     return sorted(unique, key=lambda d: (d.span or far, d.id, d.message))
+
+
+def shown(text: str) -> str:
+    """User text as a message quotes it: on one line, printable and not too long."""
+    cut = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut) + '"'

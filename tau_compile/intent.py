@@ -15,7 +15,7 @@ from tau_compile.schema.check import check
 from tau_compile.schema.coerce import read_as
 from tau_compile.source.blanks import without_blanks
 from tau_compile.source.forms import Canonical, to_canonical
-from tau_compile.source.nodes import Mapping, Scalar, Sequence, find, find_entry
+from tau_compile.source.nodes import Mapping, Sequence, find, find_entry, text_of
 from tau_compile.source.reader import read
 from tau_compile.workload.code import Asked, CodeBundle, CodeRequest, collect
 
@@ -56,7 +56,7 @@ class Intent(NamedTuple):
 
     def text(self, path: str, default: str = "") -> str:
         """A scalar of the document."""
-        return _text(find(self.document, path)) or default
+        return text_of(find(self.document, path)) or default
 
 
 def read_document(path: str, data: bytes, said: list[Diagnostic]) -> Canonical | None:
@@ -101,7 +101,7 @@ def canonical_of(node: Node, said: list[Diagnostic]) -> Canonical | None:
 def read_intent(tree: Tree, path: str, canonical: Canonical, said: list[Diagnostic]) -> Intent:
     """Collect the code of a canonical tau.yaml."""
     node = canonical.node
-    name, prefix = _text(find(node, "name")), _text(find(node, "resource_naming.prefix"))
+    name, prefix = text_of(find(node, "name")), text_of(find(node, "resource_naming.prefix"))
     return Intent(path, canonical, _code(tree, path, node, said), f"{prefix}-{name}" if prefix else name)
 
 
@@ -113,7 +113,7 @@ def told_apart(first: Iterable[Diagnostic], later: list[Diagnostic], whole: Span
 
 def _code(tree: Tree, path: str, node: Mapping, said: list[Diagnostic]) -> CodeBundle | None:
     """The files that ship; none for code that comes in an image."""
-    if find(node, "run.source") is not None or not _text(find(node, "run.entrypoint")):
+    if find(node, "run.source") is not None or not text_of(find(node, "run.entrypoint")):
         return None
     folder = _asked(node, "run.working_dir")
     request = CodeRequest(
@@ -122,7 +122,7 @@ def _code(tree: Tree, path: str, node: Mapping, said: list[Diagnostic]) -> CodeB
         folder,
         _asked_items(node, "run.working_dir_excludes"),
         _asked_items(node, "workflow.extra_scripts"),
-        archive=folder is not None and _text(find(node, "run.workload_kind")) == "rayjob",
+        archive=folder is not None and text_of(find(node, "run.workload_kind")) == "rayjob",
     )
     bundle, problems = collect(tree, request)
     said += problems
@@ -136,13 +136,11 @@ def _code(tree: Tree, path: str, node: Mapping, said: list[Diagnostic]) -> CodeB
 
 def _asked(node: Mapping, path: str) -> Asked | None:
     found = find(node, path)
-    return Asked(_text(found), found.span) if found is not None else None
+    return Asked(text_of(found), found.span) if found is not None else None
 
 
 def _asked_items(node: Mapping, path: str) -> tuple[Asked, ...]:
     found = find(node, path)
-    return tuple(Asked(_text(item), item.span) for item in found.items) if isinstance(found, Sequence) else ()
-
-
-def _text(node: object) -> str:
-    return node.text if isinstance(node, Scalar) else ""
+    return (
+        tuple(Asked(text_of(item), item.span) for item in found.items) if isinstance(found, Sequence) else ()
+    )

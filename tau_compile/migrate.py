@@ -15,7 +15,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq, merge_attrib
 from ruamel.yaml.resolver import VersionedResolver
 
 from tau_compile.source.forms import RAY_WORDS
-from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
+from tau_compile.source.nodes import Mapping, Scalar, Sequence, find, text_of
 from tau_compile.source.reader import read
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _value(node: Mapping, document: Any, source: str, target: str) -> Any:
         return "rayjob" if word in RAY_WORDS else word
     found = find(node, target)
     if written is None or (isinstance(found, Scalar) and isinstance(written, str) and found.text != written):
-        return _text(found)
+        return text_of(found)
     return written
 
 
@@ -124,7 +124,7 @@ def _storage(document: Any, node: Mapping) -> None:
         items = CommentedSeq()
         for item in mounts.items:
             if isinstance(item, Mapping):
-                items.append(CommentedMap((e.key.name, _text(e.value)) for e in item.entries))
+                items.append(CommentedMap((e.key.name, text_of(e.value)) for e in item.entries))
         _put(document, "storage.mounts", items)
     claim = find(node, "storage.data_pvc")
     if isinstance(claim, Scalar) and _get(document, "storage.volumes") is not None:
@@ -194,7 +194,3 @@ def _comments(text: str) -> list[str]:
         found += re.findall(r"#[^\n]*", text[end : token.start_mark.index])
         end = max(end, token.end_mark.index)
     return [comment.rstrip() for comment in found]
-
-
-def _text(node: Node | None) -> str:
-    return node.text if isinstance(node, Scalar) else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tau_compile.diagnostics import Diagnostic, Span, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 _COLOURS = {"error": "31", "warning": "33", "info": "36"}
 _WIDTH = 160  # characters of a source line that are shown
@@ -109,3 +109,13 @@ def json_text(body: Any) -> str:
 
     text = json.dumps(body, ensure_ascii=False, indent=2)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def table(rows: Sequence[tuple[str, ...]], margin: str = "") -> str:
+    """Rows of texts as lines of columns, nothing in them that could drive a terminal."""
+    if not rows:
+        return ""
+    safe = [tuple(map(printable, row)) for row in rows]
+    widths = [max(len(row[column]) for row in safe) for column in range(len(safe[0]))]
+    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in safe)
+    return "".join(f"{margin}{line}".rstrip() + "\n" for line in lines)

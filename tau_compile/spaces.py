@@ -8,23 +8,26 @@ from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.emit.yaml import dump
 from tau_compile.named import NamedTuple
 from tau_compile.policy.manage import managed, unmanaged
-from tau_compile.policy.manage_rules import items, secrets, unprovided
+from tau_compile.policy.manage_rules import beside_kueue, is_compute, items, secrets, unprovided
 from tau_compile.render.space import render
 from tau_compile.rules.credentials import find_in_text
 from tau_compile.rules.sops import sealed
 from tau_compile.rules.space import check_object
 from tau_compile.runs.tree import KUSTOMIZATION, TOP, committed, file_name, kustomization
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Scalar, find, scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from collections.abc import Mapping as Map
 
     from tau_compile.diagnostics import Span
     from tau_compile.policy.manage import Managed
     from tau_compile.policy.model import Overlays
+    from tau_compile.policy.patches import Patch
+    from tau_compile.policy.patching import Touch
+    from tau_compile.policy.strategic import Steps
+    from tau_compile.render.space import Wanted
     from tau_compile.render.templates import Templates
-    from tau_compile.source.nodes import Node
     from tau_compile.workload.code import Tree
 
 FOLDER = "workspaces"
@@ -32,10 +35,14 @@ _LARGEST = 1 << 20
 
 
 class Folder(NamedTuple):
-    """What one workspace's folder holds, by file name, the kustomization that lists it included."""
+    """What one workspace's folder holds, by file name, the kustomization that lists it included.
+
+    ``wrote`` are the places of the values that patches set, by file name and path.
+    """
 
     one: Managed
     files: Map[str, bytes]
+    wrote: Map[str, Map[Steps, Span]]
 
     @property
     def path(self) -> str:
@@ -48,6 +55,7 @@ class Spaces(NamedTuple):
 
     folders: tuple[Folder, ...]
     diagnostics: tuple[Diagnostic, ...]
+    touches: tuple[Touch, ...] = ()  # what became of the overlays' patches
 
 
 NONE = Spaces((), ())
@@ -62,34 +70,78 @@ def compile_spaces(overlays: Overlays, tree: Tree, renderer: Templates, own: Map
     """Render every workspace that has a ``manage`` section, and the checks of all. ``own`` are the repository's own templates."""
     said: list[Diagnostic] = []
     folders = []
+    touches: list[Touch] = []
     for one in managed(overlays, said):
         said += _credentials(one)
-        files = _files(overlays, one, tree, renderer, own, said)
-        folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}))
+        made, problems = render(one, renderer)
+        said += problems
+        by_name, wrote = _checked(one, made, own, said, touches)
+        files = _files(overlays, one, tree, by_name, said)
+        folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}, wrote))
     for one in unmanaged(overlays):
-        files = {file_name(other): dump(other).encode() for other in _others(overlays, one)}
+        files = {file_name(other): dump(other).encode() for other in others(overlays, one)}
         if files:
-            folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}))
-    return Spaces(tuple(folders), tuple(said))
+            folders.append(Folder(one, {**files, KUSTOMIZATION: kustomization(files)}, {}))
+    return Spaces(tuple(folders), tuple(said), tuple(touches))
+
+
+def _checked(
+    one: Managed,
+    made: Sequence[tuple[Wanted, dict[str, Any]]],
+    own: Map[str, str],
+    said: list[Diagnostic],
+    touches: list[Touch],
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[Steps, Span]]]:
+    """The objects with their patches by file name, and what patches wrote; those that are wrong are left out."""
+    right = []
+    for want, rendered in made:
+        wrong = check_object(want, rendered, one.space, own, one.space.span)
+        said += wrong
+        right += [] if wrong else [(want, rendered)]
+    patches = patches_of(one)
+    if not patches:
+        return {file_name(rendered): rendered for _, rendered in right}, {}
+    from tau_compile.rules.output import placed
+    from tau_compile.rules.patched import rejudged
+    from tau_compile.rules.space import judged
+    from tau_compile.rules.space_patched import refused
+
+    wants = {file_name(rendered): want for want, rendered in right}
+    result = rejudged(
+        {file_name(rendered): rendered for _, rendered in right},
+        patches,
+        lambda made, name: judged(wants[name], made, one.space),
+        lambda made, before, name: refused(made, one),
+        lambda found, name: placed(found, wants[name].template, own, one.space.span),
+    )
+    said += result.diagnostics
+    for name, places in result.wrote.items():
+        if wants[name].kind == "ResourceQuota":
+            said += [
+                beside_kueue(str(path[-1]), span)
+                for path, span in places.items()
+                if path[:2] == ("spec", "hard") and is_compute(str(path[-1]))
+            ]
+    touches += result.touches
+    return result.objects, result.wrote
+
+
+def patches_of(one: Managed) -> list[Patch]:
+    """The patches for objects of a workspace, those of the lowest layer first."""
+    return [
+        patch for part in (one.platform, one.cluster, one.space) for patch in part.patches if patch.for_spaces
+    ]
 
 
 def _files(
     overlays: Overlays,
     one: Managed,
     tree: Tree,
-    renderer: Templates,
-    own: Map[str, str],
+    made: Map[str, dict[str, Any]],
     said: list[Diagnostic],
 ) -> dict[str, bytes]:
-    made, problems = render(one, renderer)
-    said += problems
-    files: dict[str, bytes] = {}
-    for want, rendered in made:
-        wrong = check_object(want, rendered, one.space, own, one.space.span)
-        said += wrong
-        if not wrong:
-            files[file_name(rendered)] = dump(rendered).encode()
-    for other in _others(overlays, one):
+    files = {name: dump(rendered).encode() for name, rendered in made.items()}
+    for other in others(overlays, one):
         files[file_name(other)] = dump(other).encode()
     owners = dict(secrets(one.node))
     before = len(said)
@@ -99,7 +151,7 @@ def _files(
     return files
 
 
-def _others(overlays: Overlays, one: Managed) -> list[dict[str, Any]]:
+def others(overlays: Overlays, one: Managed) -> list[dict[str, Any]]:
     """Objects of the folder that no template makes, each labelled as ``render.space.labels`` says."""
     if one.platform.admission is None and one.space.admission is None:
         return []
@@ -159,16 +211,5 @@ def _read(tree: Tree, path: str) -> bytes | None:
 
 def _credentials(one: Managed) -> Iterator[Diagnostic]:
     """Literals that look like credentials, in annotations above all."""
-    for scalar in _scalars(one.node):
+    for _, scalar in scalars(one.node):
         yield from find_in_text(scalar.text, scalar.span, "`manage`")
-
-
-def _scalars(node: Node) -> Iterator[Scalar]:
-    if isinstance(node, Scalar):
-        yield node
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield from _scalars(entry.value)
-    else:
-        for item in node.items:
-            yield from _scalars(item)

@@ -15,7 +15,7 @@ PACKAGE = Path(tau_compile.__file__).parent
 # A room may import rooms with a smaller number, and rooms of the same number that `BESIDE` names.
 RANK = {
     "_templates": 0, "named": 0, "digest": 0, "data": 0, "suggest": 0, "codes": 0, "diagnostics": 1,
-    "printers": 2, "explain": 11,
+    "printers": 2, "quantity": 2, "explain": 11,
     "source": 2, "schema": 3, "policy": 4, "settings": 4, "workload": 5,
     "emit": 6, "render": 7, "runs": 7, "rules": 8, "guard": 8, "importing": 9, "intent": 9, "spaces": 9,
     "compiler": 10,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tau_compile.named import NamedTuple
 from tau_compile.workload.code.git import surroundings
+from tau_compile.workload.code.tree import work_tree as work_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,17 +34,6 @@ class Branch(NamedTuple):
 
     ref: str
     commit: str
-
-
-def work_tree(root: str) -> bool:
-    """Whether ``root`` lies in a Git work tree."""
-    folder = os.path.abspath(root)
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        folder = parent
-    return True
 
 
 def commit(root: str, ref: str) -> str | None:
@@ -153,32 +143,38 @@ def blob_id(content: bytes, like: str) -> str:
 
 def ages(root: str, folder: str) -> dict[str, int]:
     """For each file below a folder, how many commits (first parents) came after the one that added it, by path."""
-    start = len(prefix(root))
-    asked = (
-        "log",
-        "--first-parent",
-        "-m",
-        "--diff-filter=A",
-        "--no-renames",
-        "--name-only",
-        "--format=%x01%H",
-        "-z",
-    )
-    listing = _git(root, *asked, "HEAD", "--", folder)
-    order = _git(root, "rev-list", "--first-parent", "HEAD").decode().split()
-    place = {sha: age for age, sha in enumerate(order)}
+    lines = _git(root, "rev-list", "--first-parent", "--parents", "HEAD").decode().splitlines()
+    place = {line.split()[0]: age for age, line in enumerate(lines)}
     found: dict[str, int] = {}
-    for block in os.fsdecode(listing).split("\x01")[1:]:
-        sha = block[: len(order[0])]
-        for name in filter(None, block[len(sha) :].lstrip("\0\n").split("\0")):
-            found.setdefault(name[start:], place[sha])
+    for sha, path in _added(root, [" ".join(line.split()[:2]) for line in lines], folder):
+        found.setdefault(path, place[sha])
     return found
 
 
 def added_by(root: str, path: str) -> str:
     """The latest commit that added a file, ``path`` counting from ``root``; empty if none did."""
-    asked = ("log", "-1", "--diff-filter=A", "--no-renames", "--format=%H", "HEAD", "--", path)
-    return _git(root, *asked).decode().strip()
+    commits = _git(root, "rev-list", "--no-merges", "HEAD", "--", path).decode().split()
+    return next((sha for sha, _ in _added(root, commits, path)), "")
+
+
+def _added(root: str, commits: list[str], place: str) -> list[tuple[str, str]]:
+    """(commit, path from ``root``) of the files at or below a place that commits added, in the order of the commits.
+
+    A line of ``commits`` may name the parent to compare with. Asked of a command that heeds no setting of the user's, unlike
+    `git log`: an order of files, a folder to count from, signatures to show.
+    """
+    start = len(prefix(root))
+    asked = ("diff-tree", "--stdin", "--root", "-r", "-z", "--no-renames", "--diff-filter=A")
+    given = "".join(f"{line}\n" for line in commits).encode()
+    listing = _git(root, *asked, "--name-only", "--", place, given=given)
+    known = {line.split()[0] for line in commits}
+    found, sha = [], ""
+    for part in filter(None, os.fsdecode(listing).split("\0")):
+        if part in known:
+            sha = part
+        else:
+            found.append((sha, part[start:]))
+    return found
 
 
 def _git(root: str, *arguments: str, given: bytes | None = None, nothing: int = 0) -> bytes:

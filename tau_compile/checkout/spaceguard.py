@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Span, error
 from tau_compile.policy.manage_rules import items
+from tau_compile.quantity import try_parse
 from tau_compile.runs.refusals import named
 from tau_compile.runs.tree import folder
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Mapping, Scalar, find, text_of
 from tau_compile.source.reader import read as read_yaml
-from tau_compile.workload.quantity import try_parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from tau_compile.spaces import Folder, Spaces
 
 Object = tuple[str, str, str, str]  # cluster, kind, namespace, name
-_GUARDED = ("externalsecret-", "localqueue-", "persistentvolumeclaim-", "secret-", "serviceaccount-")
+_GUARDED = (
+    "externalsecret-",
+    "localqueue-",
+    "persistentvolumeclaim-",
+    "resourcequota-",
+    "secret-",
+    "serviceaccount-",
+)
 _NEEDED = ("LocalQueue", "Secret", "ServiceAccount")  # claims stay in the cluster when they leave Git
 _WHY = {
     "LocalQueue": "without it nothing is admitted",
@@ -65,7 +72,7 @@ def _objects(cluster: str, path: str, files: dict[str, bytes]) -> dict[Object, t
     for name, content in files.items():
         node = read_yaml(content, f"{path}/{name}").node if name.startswith(_GUARDED) else None
         if isinstance(node, Mapping):
-            words = [_text(node, field) for field in ("kind", "metadata.namespace", "metadata.name")]
+            words = [text_of(find(node, field)) for field in ("kind", "metadata.namespace", "metadata.name")]
             # An ExternalSecret stands for the Secret that it makes, whose name is its own.
             found[cluster, words[0].removeprefix("External"), words[1], words[2]] = path, node
     return found
@@ -75,8 +82,9 @@ def _changed(key: Object, old: Node, new: Node, made: Folder) -> Iterator[Diagno
     # K35, G21
     _, kind, _, name = key
     one = made.one
+    wrote = made.wrote.get(f"{kind.lower()}-{name}.yaml", {})
     if kind == "LocalQueue":
-        was, now = _text(old, "spec.clusterQueue"), _text(new, "spec.clusterQueue")
+        was, now = text_of(find(old, "spec.clusterQueue")), text_of(find(new, "spec.clusterQueue"))
         if was != now:
             yield error(
                 "TAU384",
@@ -86,22 +94,46 @@ def _changed(key: Object, old: Node, new: Node, made: Folder) -> Iterator[Diagno
                 "give the queue another name; or take it out of the catalogue in one change, and bring it back in the next",
             )
         return
+    if kind == "ResourceQuota" and _plain(find(old, "spec.scopes")) != _plain(find(new, "spec.scopes")):
+        yield error(
+            "TAU384",
+            f"the scopes of the ResourceQuota `{name}` cannot change: the API server refuses that at every sync",
+            next((span for path, span in wrote.items() if path[:2] == ("spec", "scopes")), one.space.span),
+            "leave them as they are in the cluster",
+        )
     if kind != "PersistentVolumeClaim":
         return
     written = [find(item, "name") for item in items(one.node.get("claims"))]
     where = next((n.span for n in written if isinstance(n, Scalar) and n.text == name), one.space.span)
-    fixed = ("spec.storageClassName", "spec.accessModes")
-    same = all(_plain(find(old, field)) == _plain(find(new, field)) for field in fixed)
-    was, now = (_text(node, "spec.resources.requests.storage") for node in (old, new))
+    was_spec, is_spec = (_fixed(_plain(find(node, "spec"))) for node in (old, new))
+    if "volumeName" not in was_spec:  # the cluster has bound it meanwhile, and takes the same name from Git
+        is_spec.pop("volumeName", None)
+    same = was_spec == is_spec
+    was, now = (text_of(find(node, "spec.resources.requests.storage")) for node in (old, new))
     before, after = try_parse(was), try_parse(now)
     if not same or (before is not None and after is not None and after < before):
-        what = f"shrink from {was} to {now}" if same else "change its storage class or access modes"
+        changed = {field for field in {*was_spec, *is_spec} if was_spec.get(field) != is_spec.get(field)}
+        if changed - {"storageClassName", "accessModes"}:
+            what = f"change {' and '.join(f'`{field}`' for field in sorted(changed))}"
+        else:
+            what = f"shrink from {was} to {now}" if same else "change its storage class or access modes"
+        at = ("resources",) if same else tuple(changed)
         yield error(
             "TAU384",
             f"the claim `{name}` cannot {what}: the API server refuses the change at every sync",
-            where,
+            next((span for path, span in wrote.items() if path[:1] == ("spec",) and path[1] in at), where),
             "make a claim of another name, and move the data",
         )
+
+
+def _fixed(spec: object) -> dict[str, object]:
+    """Of the spec of a claim, what the API server lets nobody change."""
+    held = spec if isinstance(spec, dict) else {}
+    return {"volumeMode": "Filesystem"} | {
+        field: value
+        for field, value in held.items()
+        if field not in ("resources", "volumeAttributesClassName")
+    }
 
 
 def _stranded(
@@ -144,11 +176,6 @@ def _uses(read: Read, record: Record, kind: str, name: str) -> bool:
         for file in record.manifests
         if file.startswith(("job-", "rayjob-"))
     )
-
-
-def _text(node: Node, path: str) -> str:
-    found = find(node, path)
-    return found.text if isinstance(found, Scalar) else ""
 
 
 def _plain(node: Node | None) -> object:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from tau_compile.checkout import git, verify
 from tau_compile.checkout.effects import Effect, needed
 from tau_compile.checkout.spaceguard import guarded
+from tau_compile.diagnostics import has_errors
 from tau_compile.named import NamedTuple
 from tau_compile.runs.model import Action
 from tau_compile.runs.tree import KUSTOMIZATION, TOP, committed
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Mapping, Scalar, find, text_of
 from tau_compile.source.nodes import Sequence as Items
 from tau_compile.source.reader import read as read_yaml
 from tau_compile.spaces import FOLDER
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from tau_compile.checkout.effects import Read
     from tau_compile.diagnostics import Diagnostic
     from tau_compile.runs.record import Record
-    from tau_compile.source.nodes import Node
     from tau_compile.spaces import Spaces
 
 
@@ -53,7 +53,7 @@ def outcome(
 ) -> Outcome:
     """Plan. ``records`` are those that a build leaves, ``known`` the names of workspaces, former ones too."""
     said = list(spaces.diagnostics)
-    if any(d.severity == "error" for d in said):
+    if has_errors(said):
         return Outcome((), (), tuple(said))
     effects: list[Effect] = []
     actions: list[Action] = []
@@ -182,10 +182,6 @@ def _is_ours(text: bytes | None) -> bool:
         return False
     labels = find(node, "metadata.labels")
     ours = (
-        isinstance(labels, Mapping) and _text_of(labels.get("app.kubernetes.io/managed-by")) == "tau-compile"
+        isinstance(labels, Mapping) and text_of(labels.get("app.kubernetes.io/managed-by")) == "tau-compile"
     )
     return ours or find(node, "sops.mac") is not None
-
-
-def _text_of(node: Node | None) -> str:
-    return node.text if isinstance(node, Scalar) else ""

@@ -12,7 +12,7 @@ import click
 from tau_compile.checkout.base import BaseMissingError, find
 from tau_compile.checkout.builder import Built, Checkout, build
 from tau_compile.checkout.git import GitError
-from tau_compile.cli.inputs import Inputs, show
+from tau_compile.cli.inputs import Inputs, Refused, show
 from tau_compile.diagnostics import has_errors
 from tau_compile.emit import writer
 from tau_compile.printers import as_json, json_text, printable
@@ -68,7 +68,7 @@ def based(place: Checkout, base: str) -> Base | None:
     try:
         return find(place.root, base, place.settings.base)
     except (BaseMissingError, GitError) as problem:
-        raise click.UsageError(str(problem)) from None
+        raise Refused(str(problem)) from None
 
 
 def planned(place: Checkout, base: str, chosen: Collection[str] | None = None) -> Built:
@@ -76,7 +76,7 @@ def planned(place: Checkout, base: str, chosen: Collection[str] | None = None) -
     try:
         return build(place, base, chosen=chosen)
     except (BaseMissingError, GitError) as problem:
-        raise click.UsageError(str(problem)) from None
+        raise Refused(str(problem)) from None
 
 
 def written(

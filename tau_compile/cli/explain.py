@@ -38,6 +38,9 @@ def command(file: str, path: str, workspace: str, root: str, as_of: str, format:
     that it replaced. PATH is a field such as `compute.gpus`, or a rendered value such as `Job:spec.backoffLimit`: then the
     inputs that decide it are shown, the template's line, and patches. `Job:` and every other beginning list what is below.
 
+    FILE may be the overlay of a Workspace with `manage`, too: then the fields are those of `manage`, and an object is called by
+    its kind and name, such as `NetworkPolicy/tau-compile-dns:spec`, or by its kind where all of the kind are meant.
+
     Of a run, the fields are those of its record, and the rendered values those of its manifests in the tree.
     """
     if os.path.isfile(file):
@@ -52,6 +55,8 @@ def _of_file(file: str, path: str, workspace: str, as_of: str, format: str) -> i
     inputs = Inputs(file, format, as_of)
     inputs.repository.stance = "look"
     name, data = inputs.read(file)
+    if name.startswith("overlays/"):
+        return _of_space(inputs, name, path, format)
     said = [
         d for d in compile_file(inputs.repository, name, data, workspace).diagnostics if d.severity == "error"
     ]
@@ -77,6 +82,47 @@ def _of_file(file: str, path: str, workspace: str, as_of: str, format: str) -> i
     if said:
         show(said, inputs.sources, "text")
     return 1 if said else 0
+
+
+def _of_space(inputs: Inputs, name: str, path: str, format: str) -> int:
+    from tau_compile.explain.spacebench import space_bench
+
+    repository = inputs.repository
+    said = [*repository.overlays.diagnostics, *repository.spaces.diagnostics]
+    said = [d for d in dict.fromkeys(said) if d.severity == "error"]
+    hidden = any(d.id.startswith("TAU80") for d in said)  # a value must not be shown again
+    made = None if hidden else space_bench(repository, name)
+    if made is None:
+        if said:
+            return show(said, inputs.sources, format)
+        raise click.UsageError(
+            f"{name} is no Workspace with `manage`: a tau.yaml, such a workspace, or a run can be explained"
+        )
+    head = {"file": name, "workspace": made.one.space.name, "cluster": made.one.cluster.name}
+    if ":" in path:
+        from tau_compile.explain.origins import explained
+
+        _print(head, explained(made, _leaves(made.leaves, path)).values(), format)
+    else:
+        from tau_compile.explain.spacefields import space_fields
+
+        _print_fields(head, _manage_fields(space_fields(made), path, name), format)
+    if said:
+        show(said, inputs.sources, "text")
+    return 1 if said else 0
+
+
+def _manage_fields(fields: list[Field], path: str, of: str) -> list[Field]:
+    """The fields of `manage` at a path, or exit with 2 and say which are near."""
+    from tau_compile.explain.fields import asked
+
+    found = asked(fields, path) if path else fields
+    if not found:
+        names = [field.path for field in fields]
+        raise click.UsageError(
+            f"`{path}` is not set for {of}" + _near(path, names, "without a PATH all are listed")
+        )
+    return found
 
 
 def _of_run(run: str, path: str, workspace: str, root: str, format: str) -> int:
@@ -131,7 +177,8 @@ def _leaves(found: dict[Key, Leaf], path: str) -> list[Key]:
     if keys:
         return keys
     kinds = list(dict.fromkeys(leaf.object for leaf in found.values()))
-    kind = next((k for k in kinds if k.casefold() == path.partition(":")[0].casefold()), "")
+    asked = path.partition(":")[0].casefold()
+    kind = next((k for k in kinds if asked in (k.casefold(), k.partition("/")[0].casefold())), "")
     if not kind:
         raise click.UsageError(
             f"there is no `{path.partition(':')[0]}` among the objects: {', '.join(kinds)}"

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic
 
 
+class Refused(click.ClickException):
+    """The surroundings do not allow what was asked for, though it was asked for rightly: nothing is said about usage."""
+
+    exit_code = 2
+
+
 class Inputs:
     """One repository on disk, and the bytes that were read from it, for excerpts in messages."""
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tau_compile.cli.building import ROOT
-from tau_compile.cli.inputs import FORMAT, show
-from tau_compile.printers import json_text, printable
+from tau_compile.cli.inputs import FORMAT, Refused, show
+from tau_compile.printers import json_text, table
 from tau_compile.runs.refusals import count
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def command(root: str, state: str | None, workspace: str, format: str) -> None:
     if format == "json":
         click.echo(json_text([_data(record, age) for age, record in rows]), nl=False)
     else:
-        _table([("RUN", "STATE", "WORKSPACE", "GPUS", "AGE", "SOURCE"), *(_row(r, age) for age, r in rows)])
+        head = ("RUN", "STATE", "WORKSPACE", "GPUS", "AGE", "SOURCE")
+        click.echo(table([head, *(_row(r, age) for age, r in rows)]), nl=False)
     if broken:
         sys.exit(show(broken, {}, "text"))
 
@@ -71,12 +72,4 @@ def _ages(root: str) -> dict[str, int]:
             return {}
         return git.ages(root, "runs")
     except git.GitError as problem:
-        raise click.UsageError(str(problem)) from None
-
-
-def _table(rows: list[tuple[str, ...]]) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        click.echo(
-            "  ".join(printable(text).ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        )
+        raise Refused(str(problem)) from None

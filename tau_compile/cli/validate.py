@@ -105,11 +105,12 @@ def _is_whole(paths: tuple[str, ...]) -> bool:
 def _patches_without_effect(
     inputs: Inputs, compiled: dict[str, Compiled], workspace: str
 ) -> list[Diagnostic]:
-    """Patches that hit no workload, which is known where all compile, or that make one wrong."""
+    """Patches that hit nothing, which is known where all compiles, or that make something wrong."""
     overlays = inputs.repository.overlays.overlays
     if overlays is None or not overlays.patches:
         return []
     from tau_compile.compiler import compile_file
+    from tau_compile.diagnostics import has_errors
     from tau_compile.policy.unmatched import without_effect
     from tau_compile.source.files import read_regular
     from tau_compile.source.project import workload_files
@@ -127,8 +128,13 @@ def _patches_without_effect(
         # What patches make wrong is a fault of the overlays, whatever workload shows it.
         said = [d for made in found for d in made.diagnostics]
         return [d for d in said if d.span is not None and _is_overlay(d.span.file)]
+    spaces = inputs.repository.spaces
+    if has_errors(spaces.diagnostics):
+        return []
     names = [made.workload.name for made in found if made.workload]
-    return without_effect([touch for made in found for touch in made.touches], names)
+    names += [name.partition("-")[2].removesuffix(".yaml") for one in spaces.folders for name in one.files]
+    touches = [touch for made in found for touch in made.touches]
+    return without_effect([*touches, *spaces.touches], names)
 
 
 def _files(paths: tuple[str, ...], format: str) -> list[str]:

@@ -123,7 +123,7 @@ class Writer:
             try:
                 journal = self._state.commit(staged, len(written), deletes)
             except OSError as problem:
-                raise self._failure(problem, "nothing was changed") from None
+                raise self._failure(problem) from None
             self._carry_out(journal, range(len(written)), deleted)
         return Applied(written, deleted, [path for path, equal in same.items() if equal])
 

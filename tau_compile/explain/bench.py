@@ -8,11 +8,12 @@ from __future__ import annotations
 import posixpath
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tau_compile.compiler import Compiled, Repository, compile_intent
+from tau_compile.diagnostics import has_errors
 from tau_compile.explain.inputs import Edit, edited
-from tau_compile.explain.leaves import Key, Leaf, leaves
+from tau_compile.explain.leaves import Key, Leaf, Naming, leaves, named
 from tau_compile.explain.twins import Twins
 from tau_compile.intent import Intent, canonical_of, read_intent
 from tau_compile.named import NamedTuple
@@ -22,15 +23,18 @@ from tau_compile.source.reader import read
 from tau_compile.source.scalars import plain_data
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tau_compile.diagnostics import Diagnostic
+    from tau_compile.explain.templates import Rendered
+    from tau_compile.policy.model import Cluster, Platform, Profile, Workspace
     from tau_compile.policy.overlays import Loaded
     from tau_compile.policy.resolve import Resolved
     from tau_compile.source.files import SourceFile
     from tau_compile.source.forms import Canonical
     from tau_compile.source.nodes import Node
     from tau_compile.workload.code import CodeBundle
+    from tau_compile.workload.code.model import CodeFile
 
 OTHERS = 12  # overlays that take no part, and are read again for every question all the same
 _CODE = (
@@ -48,13 +52,15 @@ class Recorder:
 
     def __init__(self, repository: Repository) -> None:
         self._templates = repository.renderer
-        self.seen: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self.seen: list[Rendered] = []
 
     def render(self, name: str, context: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
         """See ``Templates``."""
         made, said = self._templates.render(name, context)
         if made is not None:
-            self.seen[name] = (dict(context), made)
+            from tau_compile.explain.templates import Rendered
+
+            self.seen.append(Rendered(name, dict(context), made))
         return made, said
 
 
@@ -63,6 +69,32 @@ class Made(NamedTuple):
 
     leaves: dict[Key, Leaf]
     clean: bool
+
+
+class Tested(Protocol):
+    """What the search for origins needs to know of a bench: of a workload, or of a workspace, which has no tau.yaml.
+
+    ``path`` is the tau.yaml, or empty; ``code`` are the files that ship, None when none do.
+    """
+
+    path: str
+    digest: str
+    repository: Repository
+    documents: dict[str, Node]
+    leaves: dict[Key, Leaf]
+    rendered: Sequence[Rendered]
+    code: Sequence[CodeFile] | None
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """What each file is called."""
+
+    @property
+    def naming(self) -> Naming:
+        """How objects are told apart."""
+
+    def changed(self, edits: Sequence[Edit]) -> Made | None:
+        """What comes out after some edits; None if nothing does."""
 
 
 class Bench:
@@ -75,11 +107,12 @@ class Bench:
         self.repository, self.intent, self.path = repository, intent, intent.path
         self.compiled, self.resolved, self.digest = compiled, compiled.resolved, compiled.digest
         self.leaves = leaves(compiled.objects)
-        self.rendered: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self.rendered: Sequence[Rendered] = ()
+        self.code: Sequence[CodeFile] | None = intent.bundle.files if intent.bundle else None
         self._workspace = workspace
         self.files = _taking_part(self.resolved)
-        self._own = _some(repository.overlay_files, self.files)
-        self._packaged = [_read(file) for file in repository.packaged]
+        self._own = some(repository.overlay_files, self.files)
+        self._packaged = [read_file(file) for file in repository.packaged]
         nodes = {file.path: file.node for file in (*self._packaged, *self._own) if file.node is not None}
         packaged = {file.path for file in self._packaged}
         self.documents: dict[str, Node] = {
@@ -89,6 +122,18 @@ class Bench:
         said: list[Diagnostic] = []
         canonical_of(raw, said)
         self._known = {(d.id, d.span) for d in said if d.severity == "error"}
+
+    @property
+    def naming(self) -> Naming:
+        """See ``Tested``."""
+        return named
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """What each file is called."""
+        resolved = self.resolved
+        parts = (resolved.platform, resolved.cluster, resolved.workspace, resolved.profile)
+        return {**layer_names(self.documents, *parts), self.path: "tau.yaml"}
 
     def changed(self, edits: Sequence[Edit]) -> Made | None:
         """What comes out after some edits; None if nothing does, or if they make something illegal of their document."""
@@ -127,7 +172,7 @@ class Bench:
         said: list[Diagnostic] = []
         repository, workspace = self.repository, self._workspace
         if any(path != self.path for path in nodes):
-            own, packaged = _with(self._own, nodes), _with(self._packaged, nodes)
+            own, packaged = with_nodes(self._own, nodes), with_nodes(self._packaged, nodes)
             loaded = load(own, packaged, lenient=True)
             overlays = loaded.overlays
             said += loaded.diagnostics
@@ -137,7 +182,7 @@ class Bench:
             there = {document.span.file for part in parts for document in part}
             if not self.files <= there | {overlays.platform.span.file}:
                 return None
-            repository = _again(repository, loaded)
+            repository = again(repository, loaded)
             repository.overlay_files, repository.packaged = own, packaged
             repository.renderer = self.repository.renderer
             if find(intent.document, "policy.workspace") is None:  # it may have another name now
@@ -146,7 +191,7 @@ class Bench:
         compiled = compile_intent(repository, intent, workspace, said, digest, lenient=True)
         if compiled is None or not compiled.objects:
             return None
-        clean = not any(d.severity == "error" for d in said)
+        clean = not has_errors(said)
         same = compiled.objects == self.compiled.objects
         return Made(self.leaves if same else leaves(compiled.objects), clean)
 
@@ -175,12 +220,10 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     canonical = None if raw is None else canonical_of(raw, said)
     if raw is None or canonical is None:
         return None
-    loaded = repository.overlays
-    if loaded.overlays is None:
-        loaded = load(repository.overlay_files, repository.packaged, lenient=True)
+    loaded = lenient(repository)
     if loaded.overlays is None:
         return None
-    own = _again(repository, loaded)
+    own = again(repository, loaded)
     recorder = Recorder(own)
     own.renderer = recorder  # type: ignore[assignment]
     intent = read_intent(own.tree, path, canonical, said)
@@ -196,7 +239,25 @@ def bench(repository: Repository, path: str, data: bytes, workspace: str, digest
     return made
 
 
-def _again(repository: Repository, loaded: Loaded) -> Repository:
+def lenient(repository: Repository) -> Loaded:
+    """The overlays, and where they have errors what can be made of them."""
+    loaded = repository.overlays
+    if loaded.overlays is None:
+        loaded = load(repository.overlay_files, repository.packaged, lenient=True)
+    return loaded
+
+
+def layer_names(
+    documents: Iterable[str], *parts: Platform | Cluster | Workspace | Profile | None
+) -> dict[str, str]:
+    """What each file is called: by its layer, when it is one of the overlays that take part."""
+    found = dict.fromkeys(documents, "built-in overlay")
+    return found | {
+        part.span.file: f"{type(part).__name__.lower()} `{part.name}`" for part in parts if part is not None
+    }
+
+
+def again(repository: Repository, loaded: Loaded) -> Repository:
     """The same repository with other overlays, and nothing worked out yet from those that it had."""
     other = copy(repository)
     for name, attribute in vars(Repository).items():
@@ -206,17 +267,19 @@ def _again(repository: Repository, loaded: Loaded) -> Repository:
     return other
 
 
-def _some(files: Sequence[SourceFile], needed: set[str]) -> list[SourceFile]:
+def some(files: Sequence[SourceFile], needed: set[str]) -> list[SourceFile]:
     """The overlays to try changes with: those that take part, and some others that a changed name may lead to."""
     others = [file.path for file in files if file.path not in needed][:OTHERS]
-    return [_read(file) for file in files if file.path in needed or file.path in others]
+    return [read_file(file) for file in files if file.path in needed or file.path in others]
 
 
-def _read(file: SourceFile) -> SourceFile:
+def read_file(file: SourceFile) -> SourceFile:
+    """An overlay with its node."""
     return file if file.problem else file._replace(node=read(file.data, file.path).node)
 
 
-def _with(files: Sequence[SourceFile], nodes: dict[str, Node]) -> list[SourceFile]:
+def with_nodes(files: Sequence[SourceFile], nodes: dict[str, Node]) -> list[SourceFile]:
+    """Overlays, some of them with another node."""
     return [file._replace(node=nodes[file.path]) if file.path in nodes else file for file in files]
 
 

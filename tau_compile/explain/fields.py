@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tau_compile.diagnostics import Span
     from tau_compile.explain.bench import Bench
+    from tau_compile.policy.merge import Merged
     from tau_compile.runs.record import Record
 
 BUILT_IN = "built-in default"
@@ -65,8 +66,19 @@ def resolved_fields(bench: Bench) -> list[Field]:
 
 
 def _merged(bench: Bench) -> Iterator[Field]:
-    resolved = bench.resolved
-    merged = resolved.merged
+    document = bench.resolved.document.span
+    for field, node in merged_fields(bench.resolved.merged):
+        entry = find_entry(bench.resolved.merged.node, field.path)
+        written = entry.key.written if entry else ""
+        by = field.by
+        if node.span == document:
+            by = by._replace(layer=f"{by.layer}, implied")
+        by = by._replace(place=place_of(_in_profile(bench, field.path, node.span)))
+        yield field._replace(written="" if written == field.path else written, by=by)
+
+
+def merged_fields(merged: Merged) -> Iterator[tuple[Field, Node]]:
+    """What layers set, each with its node, and what lost."""
     setters: dict[tuple[str, Span], str] = {}
     for layer in merged.layers:
         for path, node in values(layer.node):
@@ -80,13 +92,8 @@ def _merged(bench: Bench) -> Iterator[Field]:
             for other in lost
             if _overlap(other.path, path) and other.node is not node and other.node.span != node.span
         )
-        setter = setters.get((path, node.span), OWN)
-        entry = find_entry(merged.node, path)
-        written = entry.key.written if entry else ""
-        implied = node.span == resolved.document.span
-        span = _in_profile(bench, path, node.span)
-        by = Set(f"{setter}, implied" if implied else setter, plain_data(node), place_of(span))
-        yield Field(path, "" if written == path else written, by, under)
+        by = Set(setters.get((path, node.span), OWN), plain_data(node), place_of(node.span))
+        yield Field(path, "", by, under), node
 
 
 def _in_profile(bench: Bench, path: str, span: Span) -> Span:

@@ -7,12 +7,13 @@ not move all others: ``spec.containers[0].env[3].value`` is shown by index and c
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
 # What tells the items of a list apart, the likeliest first; the first field that all items have, each another, counts.
 # Tolerations have no name: one is what it says.
@@ -61,22 +62,41 @@ class Leaf(NamedTuple):
         return f"{self.object}:{self.path}"
 
 
-def named(objects: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def same(one: Leaf, other: Leaf) -> bool:
+    """Whether two leaves have one value; `1` is not `true`."""
+    return type(one.value) is type(other.value) and bool(one.value == other.value)
+
+
+def named(objects: Iterable[Mapping[str, Any]]) -> dict[Step, Mapping[str, Any]]:
     """The objects by their kind; the second of a kind is ``Kind-2``."""
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[Step, Mapping[str, Any]] = {}
     for made in objects:
         kind = str(made.get("kind", "Object"))
-        count = sum(name.partition("-")[0] == kind for name in found)
+        count = sum(str(name).partition("-")[0] == kind for name in found)
         found[f"{kind}-{count + 1}" if count else kind] = made
     return found
 
 
-def leaves(objects: Iterable[Mapping[str, Any]]) -> dict[Key, Leaf]:
+def of_space(objects: Iterable[Mapping[str, Any]]) -> dict[Step, Mapping[str, Any]]:
+    """The objects of a workspace by kind and name: there are several of a kind, and an input may be the name of one."""
+    found: dict[Step, Mapping[str, Any]] = {}
+    for made in objects:
+        metadata = made.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        found[Item((("kind", str(made.get("kind", "Object"))), ("name", str(name))))] = made
+    return found
+
+
+Naming = Callable[[Iterable[Mapping[str, Any]]], Mapping[Step, Mapping[str, Any]]]
+
+
+def leaves(objects: Iterable[Mapping[str, Any]], names: Naming = named) -> dict[Key, Leaf]:
     """All leaves of all objects."""
     found: dict[Key, Leaf] = {}
-    for name, made in named(objects).items():
-        for key, raw, value in _walk(made, (name,), ()):
-            found[key] = Leaf(name, raw, value)
+    for step, made in names(objects).items():
+        label = "/".join(value for _, value in step.known) if isinstance(step, Item) else str(step)
+        for key, raw, value in _walk(made, (step,), ()):
+            found[key] = Leaf(label, raw, value)
     return found
 
 
@@ -157,15 +177,23 @@ def _bare(text: str) -> str:
 def matching(found: Mapping[Key, Leaf], asked: str) -> list[Key]:
     """The leaves at or below a path such as ``Job:spec.template``, ``ConfigMap:`` or ``Job:…containers[main].image``.
 
+    An object may be called by its kind and name, as in ``NetworkPolicy/tau-compile-dns:spec``.
     A key with dots or slashes may stand in ``['…']`` or as it is; an item may be named by index, by name, or as ``[name=main]``.
     """
     kind, _, path = asked.partition(":")
-    kind = kind.partition("/")[0].casefold()
+    kind = kind.casefold()
+    bare = kind.partition("/")[0]
     return [
         key
         for key, leaf in found.items()
-        if leaf.object.casefold() == kind and _leads(_dotted(path), key[1:], leaf.raw)
+        if _is_object(leaf.object.casefold(), kind, bare) and _leads(_dotted(path), key[1:], leaf.raw)
     ]
+
+
+def _is_object(name: str, asked: str, bare: str) -> bool:
+    """Whether an object is meant: by its name in full; by its kind alone; or, of a run, with the name of the object behind."""
+    kind, slash, _ = name.partition("/")
+    return name == asked or (kind == asked if slash else kind == bare)
 
 
 def _dotted(path: str) -> str:

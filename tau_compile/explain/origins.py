@@ -10,7 +10,7 @@ from tau_compile.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tau_compile.explain.bench import Bench
+    from tau_compile.explain.bench import Tested
     from tau_compile.explain.leaves import Key, Leaf
     from tau_compile.explain.templates import Line
 
@@ -28,8 +28,8 @@ class Origin(NamedTuple):
 class Explained(NamedTuple):
     """``inputs`` decide the value, ``conditions`` only that it is there. ``line`` is None for what no template printed.
 
-    ``patched`` tells that the template printed something else, or nothing. ``known`` is False where the inputs cannot be
-    found any more.
+    ``patched`` tells that the object's template printed something else, or nothing; some objects have none. ``known`` is False
+    where the inputs cannot be found any more.
     """
 
     leaf: Leaf
@@ -45,12 +45,13 @@ class Explained(NamedTuple):
         return self.known and not self.inputs
 
 
-def explained(bench: Bench, wanted: Collection[Key]) -> dict[Key, Explained]:
+def explained(bench: Tested, wanted: Collection[Key]) -> dict[Key, Explained]:
     """Explain some leaves."""
     from tau_compile.explain.templates import printed
 
-    lines = printed(bench.rendered, bench.repository.templates)
-    names = layers(bench)
+    lines = printed(bench.rendered, bench.repository.templates, bench.naming)
+    templated = {key[0] for key in lines}
+    names = bench.layers
     found = {}
     for key, of in effects(bench, wanted).items():
         leaf, line = bench.leaves[key], lines.get(key)
@@ -59,26 +60,12 @@ def explained(bench: Bench, wanted: Collection[Key]) -> dict[Key, Explained]:
             tuple(_origin(bench, names, e) for e in of if e.kind == "value"),
             tuple(_origin(bench, names, e) for e in of if e.kind == "presence"),
             line.line if line else None,
-            line is None or line.value != leaf.value,
+            key[0] in templated and (line is None or line.value != leaf.value),
         )
     return found
 
 
-def layers(bench: Bench) -> dict[str, str]:
-    """What each file is called."""
-    resolved = bench.resolved
-    kinds = (
-        ("platform", resolved.platform),
-        ("cluster", resolved.cluster),
-        ("workspace", resolved.workspace),
-        ("profile", resolved.profile),
-    )
-    found = dict.fromkeys(bench.documents, "built-in overlay")
-    found |= {part.span.file: f"{kind} `{part.name}`" for kind, part in kinds if part is not None}
-    return {**found, bench.path: "tau.yaml"}
-
-
-def _origin(bench: Bench, names: dict[str, str], effect: Effect) -> Origin:
+def _origin(bench: Tested, names: dict[str, str], effect: Effect) -> Origin:
     one = effect.input
     place = f"{one.file}:{one.span.line}:{one.span.column}"
     layer = names.get(one.file, "code")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from tau_compile.explain.inputs import Edit, long_lists
-from tau_compile.explain.leaves import Key, Leaf, items, realigned
+from tau_compile.explain.leaves import Key, Leaf, items, realigned, same
 from tau_compile.explain.tries import ENOUGH, Tries
 from tau_compile.named import NamedTuple
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tau_compile.diagnostics import Span
-    from tau_compile.explain.bench import Bench, Made
+    from tau_compile.explain.bench import Made, Tested
     from tau_compile.explain.inputs import Input
 
 Kind = Literal["value", "presence"]
@@ -37,7 +37,7 @@ class Effect(NamedTuple):
     clean: bool
 
 
-def effects(bench: Bench, wanted: Collection[Key] | None = None) -> dict[Key, list[Effect]]:
+def effects(bench: Tested, wanted: Collection[Key] | None = None) -> dict[Key, list[Effect]]:
     """For each leaf, or each wanted one, the inputs that decide it, those of its value first."""
     search = _Search(bench, wanted)
     quiet = search.quiet()
@@ -58,7 +58,7 @@ def effects(bench: Bench, wanted: Collection[Key] | None = None) -> dict[Key, li
 class _Search:
     """``found``: for each wanted leaf, the effects by input."""
 
-    def __init__(self, bench: Bench, wanted: Collection[Key] | None) -> None:
+    def __init__(self, bench: Tested, wanted: Collection[Key] | None) -> None:
         self.bench, self.tries = bench, Tries(bench)
         self.base = {key: leaf for key, leaf in bench.leaves.items() if wanted is None or key in wanted}
         self.found: dict[Key, dict[Input, Effect]] = {key: {} for key in self.base}
@@ -167,7 +167,7 @@ class _Search:
         for key, leaf in self.base.items():
             other = there.get(key)
             if other is not None:
-                if not _same(other, leaf):
+                if not same(other, leaf):
                     yield key, "value"
             elif leaf.value in ({}, []):  # no longer empty, or gone
                 if opened is None:
@@ -185,7 +185,3 @@ def _within(one: Input, quiet: set[tuple[str, str]]) -> bool:
             return True
         path = path[:-1]
     return False
-
-
-def _same(one: Leaf, other: Leaf) -> bool:
-    return type(one.value) is type(other.value) and bool(one.value == other.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.explain.origins import shown
-from tau_compile.printers import printable
+from tau_compile.printers import printable, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tau_compile.explain.origins import Explained, Origin
 
 WIDTH = 60  # characters of a value in a table
+_NO_TEMPLATE = "tau-compile itself"
 _SEVERAL = 4  # conditions that are worth a line each
 
 
@@ -24,7 +25,7 @@ def fields_text(fields: Sequence[Field]) -> str:
         name = f"{field.path} (written {field.written})" if field.written else field.path
         rows.append((name, _cut(field.by.value), field.by.layer, field.by.place))
         rows += [("  lost", _cut(lost.value), lost.layer, lost.place) for lost in field.lost]
-    return _table(rows)
+    return table(rows)
 
 
 def leaf_text(one: Explained) -> str:
@@ -39,26 +40,34 @@ def leaf_text(one: Explained) -> str:
         rows.append(("if", f"and {len(one.conditions) - _SEVERAL} more", "", ""))
     if one.line is not None:
         rows.append(("printed by", one.line.shown, "", ""))
+    elif one.known and not one.patched:
+        rows.append(("written by", _NO_TEMPLATE, "", ""))
     if one.patched and one.known:
         rows.append(
             ("patched", "not what a template printed" if one.line else "no template printed it", "", "")
         )
-    return f"{printable(one.leaf.name)} = {_cut(one.leaf.value, 1000)}\n{_table(rows, '  ')}"
+    return f"{printable(one.leaf.name)} = {_cut(one.leaf.value, 1000)}\n{table(rows, '  ')}"
 
 
 def leaves_text(found: Iterable[Explained]) -> str:
-    """A table of leaves: each with the places that decide it and the line that printed it."""
-    all_of_them = list(found)
+    """Tables of leaves, one an object: each leaf with the places that decide it and the line that printed it."""
+    from itertools import groupby
+
+    return "".join(_leaves_text(list(group)) for _, group in groupby(found, key=lambda one: one.leaf.object))
+
+
+def _leaves_text(all_of_them: list[Explained]) -> str:
     start = _shared([(one.leaf.object, *one.leaf.raw[:-1]) for one in all_of_them])
     rows = [("PATH", "VALUE", "FROM", "PRINTED BY")]
     for one in all_of_them:
         places = [f"{o.place} {o.path or o.text}" for o in one.inputs] or ["constant" if one.known else "?"]
-        line = one.line.shown if one.line else "patch" if one.known else ""
+        without = "patch" if one.patched else _NO_TEMPLATE
+        line = one.line.shown if one.line else without if one.known else ""
         path = one.leaf._replace(raw=one.leaf.raw[len(start) - 1 :]).path
         rows.append((path, _cut(one.leaf.value, 40), places[0], line))
         rows += [("", "", place, "") for place in places[1:]]
     above = all_of_them[0].leaf._replace(raw=start[1:]).name
-    return f"{printable(above)}\n{_table(rows, '  ')}"
+    return f"{printable(above)}\n{table(rows, '  ')}"
 
 
 def _shared(paths: list[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -81,15 +90,6 @@ def _input(origin: Origin) -> str:
 def _cut(value: Any, width: int = WIDTH) -> str:
     text = printable(shown(value))
     return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _table(rows: Sequence[tuple[str, ...]], margin: str = "") -> str:
-    if not rows:
-        return ""
-    safe = [tuple(map(printable, row)) for row in rows]
-    widths = [max(len(row[column]) for row in safe) for column in range(len(safe[0]))]
-    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in safe)
-    return "".join(f"{margin}{line}".rstrip() + "\n" for line in lines)
 
 
 def field_data(field: Field) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import nodes
 
-from tau_compile.explain.leaves import Key, Leaf, leaves, named
+from tau_compile.explain.leaves import Key, Leaf, Naming, leaves, named
 from tau_compile.named import NamedTuple
 from tau_compile.render.engine import Sandbox
 from tau_compile.render.values import TooLarge
@@ -20,7 +20,7 @@ from tau_compile.source.nodes import Mapping, Sequence
 from tau_compile.source.reader import Limits, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from collections.abc import Mapping as Dict
 
     from tau_compile.source.nodes import Node
@@ -42,6 +42,14 @@ class Line(NamedTuple):
         return f"{'' if self.own else 'built-in:'}templates/{self.template}:{self.number}"
 
 
+class Rendered(NamedTuple):
+    """What a template was given, and what it made."""
+
+    template: str
+    context: dict[str, Any]
+    made: dict[str, Any]
+
+
 class Printed(NamedTuple):
     """Where a leaf was printed, and what the template made of it there."""
 
@@ -49,14 +57,13 @@ class Printed(NamedTuple):
     value: Any
 
 
-def printed(
-    rendered: Dict[str, tuple[dict[str, Any], dict[str, Any]]], own: Dict[str, str]
-) -> dict[Key, Printed]:
-    """For each leaf that a template made, its line; ``rendered`` is (context, object) by template."""
+def printed(rendered: Iterable[Rendered], own: Dict[str, str], names: Naming = named) -> dict[Key, Printed]:
+    """For each leaf that a template made, its line."""
     marked = _Marked(own)
-    names = list(named(made for _, made in rendered.values()))
+    every = list(rendered)
+    steps = list(names(one.made for one in every))
     found: dict[Key, Printed] = {}
-    for kind, (template, (context, made)) in zip(names, rendered.items(), strict=True):
+    for kind, (template, context, made) in zip(steps, every, strict=True):
         lines = _lines(marked, template, context)
         for key, leaf in leaves([made]).items():
             line = _nearest(lines, leaf) or Line(template, 1, template in own)

@@ -15,7 +15,7 @@ from tau_compile.source.nodes import Mapping, Scalar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tau_compile.explain.bench import Bench
+    from tau_compile.explain.bench import Tested
     from tau_compile.schema.shape import Shape
     from tau_compile.source.nodes import Node
     from tau_compile.workload.code.model import CodeFile
@@ -27,10 +27,9 @@ KINDS = ("Platform", "Cluster", "Workspace", "Profile")
 class Tries:
     """All inputs of one workload, and what to do to each."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Tested) -> None:
         self._bench = bench
-        files = bench.intent.bundle.files if bench.intent.bundle else ()
-        self._code = {file.source: file for file in files}
+        self._code = {file.source: file for file in bench.code or ()}
         documents = bench.documents
         self.written = [
             one for f, node in documents.items() for one in inputs(node, f, _shape(bench, f, node))
@@ -41,7 +40,8 @@ class Tries:
     def inputs(self) -> Iterator[Input]:
         """The intent as a whole, every place of the documents, and the files that ship."""
         path = self._bench.path
-        yield Input(path, Span(path, 1, 1, 1, 1), "", "", "intent")
+        if path:
+            yield Input(path, Span(path, 1, 1, 1, 1), "", "", "intent")
         yield from self.written
         for file in self._code:
             yield Input(file, Span(file, 1, 1, 1, 1), "", "", "code")
@@ -77,7 +77,7 @@ class Tries:
         return Edit(one.file, "set", one.span, text, self._twin(one, text))
 
     def _twin(self, one: Input, text: str) -> str:
-        if one.file != self._bench.path or self._bench.intent.bundle is None:
+        if one.file != self._bench.path or self._bench.code is None:
             return ""
         old, new = (place_below(self._bench.path, t.partition(":")[0]) for t in (one.text, text))
         if old == new or old.startswith(("..", "/")) or new.startswith(("..", "/")):
@@ -89,7 +89,7 @@ class Tries:
             return ""
 
 
-def _shape(bench: Bench, file: str, node: Node) -> Shape:
+def _shape(bench: Tested, file: str, node: Node) -> Shape:
     """What the schema of a document expects; nothing in particular of TauGrid's own kinds."""
     if file == bench.path:
         return store.tau().shape

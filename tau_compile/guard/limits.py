@@ -12,10 +12,10 @@ from tau_compile.guard.fit import SHARED
 from tau_compile.guard.tree import Tree
 from tau_compile.guard.values import Value, amount_of, shown
 from tau_compile.guard.waivers import label
+from tau_compile.quantity import parse
 from tau_compile.runs.refusals import count
 from tau_compile.source.nodes import Scalar, find
 from tau_compile.workload.model import SUBMITTER
-from tau_compile.workload.quantity import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

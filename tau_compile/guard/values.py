@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.guard.fields import FREE, NAMED, kinds
 from tau_compile.named import NamedTuple
+from tau_compile.quantity import NANO, try_parse
 from tau_compile.runs.identity import SYNONYMS
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
 from tau_compile.source.nodes import Key, Mapping, Node, Scalar, Sequence
 from tau_compile.workload.duration import seconds
-from tau_compile.workload.quantity import NANO, try_parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

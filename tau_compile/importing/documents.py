@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tau_compile.diagnostics import Diagnostic, Related, Span, error
+from tau_compile.diagnostics import Diagnostic, Related, Span, error, has_errors
 from tau_compile.named import NamedTuple
 from tau_compile.source.nodes import Entry, Mapping, Scalar, Sequence, find
 from tau_compile.source.reader import Limits, read
@@ -59,7 +59,7 @@ def objects(data: bytes, file: str, said: list[Diagnostic]) -> list[Object]:
             break
         result = read(part, file, LIMITS)
         said += [_moved(d, lines) for d in result.diagnostics]
-        if result.node is not None and not any(d.severity == "error" for d in result.diagnostics):
+        if result.node is not None and not has_errors(result.diagnostics):
             found += _objects(shifted(result.node, lines) if lines else result.node, said)
         if len(found) > MAX_OBJECTS:
             said.append(

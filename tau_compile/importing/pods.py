@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from tau_compile.importing import own
 from tau_compile.importing.ledger import shown
 from tau_compile.importing.words import expand
+from tau_compile.quantity import read_cpu, read_memory
 from tau_compile.source.nodes import Key, Scalar
 from tau_compile.workload.environment import of_ray, reserved_name
-from tau_compile.workload.quantity import read_cpu, read_memory
 
 if TYPE_CHECKING:
     from tau_compile.importing.draft import Draft

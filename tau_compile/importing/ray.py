@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tau_compile.diagnostics import has_errors
 from tau_compile.importing import notes, own, own_program, pods, volumes
 from tau_compile.importing.placement import placement
 from tau_compile.importing.words import SECRET_WORDS, holds_secret, shell_script
@@ -109,7 +110,7 @@ def _runtime_env(draft: Draft, at: At) -> None:
         return
     found = read(at.node.text.encode("utf-8", "replace"), at.span.file)
     node = found.node
-    if not isinstance(node, Mapping) or any(d.severity == "error" for d in found.diagnostics):
+    if not isinstance(node, Mapping) or has_errors(found.diagnostics):
         at.drop(
             "is not carried over: it is no YAML mapping that can be read",
             "write its packages under `runtime.pip` and its variables under `runtime.env`",

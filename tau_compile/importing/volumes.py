@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from tau_compile.diagnostics import has_errors
 from tau_compile.importing import own
 from tau_compile.source.nodes import Scalar
 from tau_compile.workload.storage import RESERVED_PATHS, RESERVED_VOLUMES
@@ -107,7 +108,7 @@ def _ship(draft: Draft, volume: At, mount: At) -> bool:
         if content is None or not _FILE.fullmatch(path) or draft.files.get(path, content) != content:
             return False
         data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-        if any(said.severity == "error" for said in find_in_code(path, data)):
+        if has_errors(find_in_code(path, data)):
             volume.drop(
                 f"is not copied: `{path}` in the ConfigMap holds what looks like a credential",
                 "take it from a Secret with `runtime: {env_secret: {NAME: SECRET:KEY}}`, and revoke it if it was in a repository",

@@ -4,6 +4,7 @@ Where Kubernetes says it, this is what Kubernetes says: ``patchMergeKey`` of its
 and for ports also the protocol, which is part of ``+listMapKey`` there. Kubernetes reads no such marks on custom resources (B21);
 a RayJob's pod templates are pod templates here all the same (B19, B20). Two rows are ours: worker groups go by their name, which
 KubeRay wants unique (R58), and tolerations by everything that makes one, so that a patch adds to those that the platform set.
+Of the objects of a workspace only the Secrets of a ServiceAccount have a key; every other list there is one value.
 """
 
 from __future__ import annotations
@@ -62,7 +63,21 @@ _POD = {
 _SERVICE_PORT = ListKey(("port", "protocol"), _TCP)
 _GROUPS = ("spec", "rayClusterSpec", "workerGroupSpecs")
 _SCALER = ("spec", "rayClusterSpec", "autoscalerOptions")
-# Kind → its pod templates.
+# Kind of a workspace's object → its version. An object of a cluster with an older one keeps that.
+SPACE = {
+    "ExternalSecret": "external-secrets.io/v1",
+    "LimitRange": "v1",
+    "LocalQueue": "kueue.x-k8s.io/v1beta2",
+    "Namespace": "v1",
+    "NetworkPolicy": "networking.k8s.io/v1",
+    "PersistentVolumeClaim": "v1",
+    "ResourceQuota": "v1",
+    "Role": "rbac.authorization.k8s.io/v1",
+    "RoleBinding": "rbac.authorization.k8s.io/v1",
+    "ServiceAccount": "v1",
+}
+VERSIONS = {"Job": "batch/v1", "RayJob": "ray.io/v1", "Service": "v1", "ConfigMap": "v1", **SPACE}
+# Kind → its pod templates; every kind that a patch can be for is here.
 TEMPLATES: dict[str, tuple[Path, ...]] = {
     "Job": (("spec", "template"),),
     "RayJob": (
@@ -70,8 +85,7 @@ TEMPLATES: dict[str, tuple[Path, ...]] = {
         ("spec", "rayClusterSpec", "headGroupSpec", "template"),
         (*_GROUPS, ITEM, "template"),
     ),
-    "Service": (),
-    "ConfigMap": (),
+    **dict.fromkeys(("Service", "ConfigMap", *SPACE), ()),
 }
 _OTHERS: dict[str, dict[Path, ListKey]] = {
     "RayJob": {
@@ -81,6 +95,7 @@ _OTHERS: dict[str, dict[Path, ListKey]] = {
         ("spec", "rayClusterSpec", "headGroupSpec", "headService", "spec", "ports"): _SERVICE_PORT,
     },
     "Service": {("spec", "ports"): _SERVICE_PORT},
+    "ServiceAccount": {("secrets",): _NAME},
 }
 # A command line is one value.
 _WHOLE = ("command", "args")

@@ -11,13 +11,15 @@ from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.named import NamedTuple
 from tau_compile.policy import select
 from tau_compile.policy.manage_rules import contents
-from tau_compile.policy.merge import Layer, merge
+from tau_compile.policy.merge import Layer, Merged, merge
 from tau_compile.schema import store
 from tau_compile.schema.coerce import read_as
 from tau_compile.source.nodes import Mapping, Scalar
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tau_compile.diagnostics import Span
     from tau_compile.policy.model import Cluster, Overlays, Platform, Workspace
 
@@ -77,13 +79,18 @@ def unmanaged(overlays: Overlays) -> list[Managed]:
 
 def section(platform: Platform, cluster: Cluster, space: Workspace) -> tuple[Mapping, dict[str, Any]]:
     """The merged section of a workspace that has one: with places, and as plain data."""
+    node = layered(platform, cluster, space).node
+    return node, read_as(node, store.prepared(_SHAPE).shape).data
+
+
+def layered(platform: Platform, cluster: Cluster, space: Workspace) -> Merged:
+    """The section of a workspace that has one, merged from its layers."""
     layers = (
         (f"platform `{platform.name}`", platform.workspaces),
         (f"cluster `{cluster.name}`", cluster.workspaces),
         (f"workspace `{space.name}`", space.manage),
     )
-    node = merge([Layer(name, layer) for name, layer in layers if layer is not None]).node
-    return node, read_as(node, store.prepared(_SHAPE).shape).data
+    return merge([Layer(name, layer) for name, layer in layers if layer is not None])
 
 
 def _two_owners(owner: Workspace, space: Workspace, cluster: Cluster) -> Diagnostic:
@@ -152,25 +159,30 @@ def _labels(node: Mapping, cluster: Cluster, space: Workspace, said: list[Diagno
             )
         elif isinstance(entry.value, Scalar):
             found[name] = entry.value.text, entry.value.span
+    for who, name, value in looked_for(cluster, space):
+        text, place = found.setdefault(name, (value.text, value.span))
+        if text != value.text:
+            said.append(
+                error(
+                    "TAU372",
+                    f"the namespace `{space.namespace}` would carry `{name}: {text}`, and {who} looks for `{value.text}`: "
+                    "nothing in it would be admitted",
+                    place,
+                    "remove the label, or give it the value that is looked for"
+                    if name != _ITS_NAME
+                    else "let the LocalQueue lead to a ClusterQueue that admits from this namespace",
+                    (Related(value.span, "looked for here"),),
+                )
+            )
+    return {name: text for name, (text, _) in sorted(found.items()) if name != _ITS_NAME}
+
+
+def looked_for(cluster: Cluster, space: Workspace) -> Iterator[tuple[str, str, Scalar]]:
+    """(who, label, value) of all labels of the namespace without which Kueue admits nothing in it."""
     leading = [q for q in cluster.queues if any(place == space.namespace for place, _ in q.local_queues)]
     wanted = [(cluster.namespace_labels, f"Kueue of cluster `{cluster.name}`")]
     wanted += [(queue.namespace_labels, f"ClusterQueue `{queue.name}`") for queue in leading]
     for labels, who in wanted:
         for entry in labels.entries if labels is not None else ():
             assert isinstance(entry.value, Scalar)
-            name, value = entry.key.name, entry.value
-            text, place = found.setdefault(name, (value.text, value.span))
-            if text != value.text:
-                said.append(
-                    error(
-                        "TAU372",
-                        f"the namespace `{space.namespace}` would carry `{name}: {text}`, and {who} looks for `{value.text}`: "
-                        "nothing in it would be admitted",
-                        place,
-                        "remove the label, or give it the value that is looked for"
-                        if name != _ITS_NAME
-                        else "let the LocalQueue lead to a ClusterQueue that admits from this namespace",
-                        (Related(value.span, "looked for here"),),
-                    )
-                )
-    return {name: text for name, (text, _) in sorted(found.items()) if name != _ITS_NAME}
+            yield who, entry.key.name, entry.value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, error, warning
+from tau_compile.quantity import parse
 from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ _COUNTS = frozenset(
     )
 ) | {"services.loadbalancers", "services.nodeports"}
 _COMPUTE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
-_UNITS = {"m": Decimal("0.001"), "": Decimal(1)}
-_UNITS |= {unit: Decimal(1000) ** power for power, unit in enumerate("kMGTP", 1)}
-_UNITS |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTP", 1)}
 _EVERYONE = frozenset(("system:authenticated", "system:unauthenticated", "system:masters"))
 
 
@@ -62,13 +59,22 @@ def _scalars(node: Node | None) -> Iterator[Scalar]:
 
 def _groups(node: Mapping) -> Iterator[Diagnostic]:
     for group in _scalars(node.get("researchers")):
-        if group.text in _EVERYONE or group.text.startswith("system:serviceaccounts"):
-            yield error(
-                "TAU374",
-                f"`{group.text}` is not a team: everybody, or every program, in it could read what runs here",
-                group.span,
-                "name the group of the team as the identity provider calls it",
-            )
+        if is_everyone(group.text):
+            message, hint = everyone(group.text)
+            yield error("TAU374", message, group.span, hint)
+
+
+def is_everyone(group: str) -> bool:
+    """Whether everybody, or every program, is in a group."""
+    return group in _EVERYONE or group.startswith("system:serviceaccounts")
+
+
+def everyone(group: str) -> tuple[str, str]:
+    """What is wrong with such a group, and the cure."""
+    return (
+        f"`{group}` is not a team: everybody, or every program, in it could read what runs here",
+        "name the group of the team as the identity provider calls it",
+    )
 
 
 def _operator(one: Managed) -> Iterator[Diagnostic]:
@@ -104,30 +110,46 @@ def _taken(one: Managed) -> Iterator[Diagnostic]:
 
 def _quota(node: Mapping) -> Iterator[Diagnostic]:
     for name, text, key, value in _entries(node.get("quota")):
-        if name.startswith("count/") or name in _COUNTS or name.endswith("/persistentvolumeclaims"):
-            if not text.isdigit():
-                yield error(
-                    "TAU376", f"`{name}: {text}` is no number of objects", value, "write a whole number"
-                )
-        elif (
-            "/" not in name
-            and name not in _COMPUTE
-            and not name.startswith(("requests.", "limits.", "hugepages-"))
-        ):
-            yield error(
-                "TAU376",
-                f"`{name}` is nothing that a quota counts",
-                key,
-                f"write `count/{name}`, with the group: `count/jobs.batch`",
-            )
-        else:
-            yield warning(
-                "TAU376",
-                f"a quota on `{name}` stands beside Kueue's: a pod that takes ten minutes to stop keeps the next run "
-                "from starting",
-                key,
-                "leave compute to the ClusterQueue, and count objects: `count/jobs.batch`, `count/rayjobs.ray.io`",
-            )
+        wrong = refused_quota(name, text)
+        if wrong:
+            message, hint = wrong
+            yield error("TAU376", message, value if _counts(name) else key, hint)
+        elif is_compute(name):
+            yield beside_kueue(name, key)
+
+
+def is_compute(name: str) -> bool:
+    """Whether a line of a quota is about what Kueue hands out."""
+    return not _counts(name) and (
+        "/" in name or name in _COMPUTE or name.startswith(("requests.", "limits.", "hugepages-"))
+    )
+
+
+def _counts(name: str) -> bool:
+    return name.startswith("count/") or name in _COUNTS or name.endswith("/persistentvolumeclaims")
+
+
+def refused_quota(name: str, text: str) -> tuple[str, str] | None:
+    """What is wrong with one line of a quota, and the cure."""
+    if _counts(name):
+        return (
+            None if text.isdigit() else (f"`{name}: {text}` is no number of objects", "write a whole number")
+        )
+    if is_compute(name):
+        return None
+    hint = f"write `count/{name}`, with the group: `count/jobs.batch`"
+    return f"`{name}` is nothing that a quota counts", hint
+
+
+def beside_kueue(name: str, place: Span) -> Diagnostic:
+    """What to think of a quota on compute."""
+    return warning(
+        "TAU376",
+        f"a quota on `{name}` stands beside Kueue's: a pod that takes ten minutes to stop keeps the next run "
+        "from starting",
+        place,
+        "leave compute to the ClusterQueue, and count objects: `count/jobs.batch`, `count/rayjobs.ray.io`",
+    )
 
 
 def _limit_range(node: Mapping) -> Iterator[Diagnostic]:
@@ -161,7 +183,7 @@ def _disordered(item: Node) -> Iterator[Diagnostic]:
     for field in ("min", "defaultRequest", "default", "max"):
         for name, text, _, place in _entries(find(item, field)):
             below, lower = rising.get(name, ("", ""))
-            if below and _amount(lower) > _amount(text):
+            if below and parse(lower) > parse(text):
                 yield error(
                     "TAU378",
                     f"`{field}` of {name} is {text}, less than its `{below}` of {lower}",
@@ -171,19 +193,13 @@ def _disordered(item: Node) -> Iterator[Diagnostic]:
             else:
                 rising[name] = field, text
     for name, text, _, place in _entries(find(item, "maxLimitRequestRatio")):
-        if _amount(text) < _amount("1"):
+        if parse(text) < parse("1"):
             yield error(
                 "TAU378",
                 f"a limit of {name} is never less than its request",
                 place,
                 "write a ratio of at least 1",
             )
-
-
-def _amount(text: str) -> Decimal:
-    """The amount; the schema has seen to its form."""
-    digits = text.rstrip("mkKMGTPi")
-    return Decimal(digits) * _UNITS[text[len(digits) :]]
 
 
 def _ranges(node: Mapping) -> Iterator[Diagnostic]:

@@ -93,7 +93,7 @@ def load(files: Iterable[SourceFile], defaults: Sequence[SourceFile], lenient: b
                 (Related(platforms[0].span, "the other one"),),
             )
         )
-    if any(d.severity == "error" for d in said) and not (lenient and platforms):
+    if has_errors(said) and not (lenient and platforms):
         return Loaded(None, tuple(said))
     overlays = Overlays(
         _filled(platforms[0], next((d for d in built_in if isinstance(d, Platform)), platforms[0])),
@@ -170,7 +170,7 @@ def _documents(file: SourceFile, said: list[Diagnostic]) -> list[Document]:
         return []
     checked = check(node, store.overlay(word), file_kind=word)
     said += checked.diagnostics
-    if any(d.severity == "error" for d in checked.diagnostics):
+    if has_errors(checked.diagnostics):
         return []
     built = _build(word, checked.data, node, said)
     if "patches" in checked.data:

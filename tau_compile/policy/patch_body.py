@@ -193,7 +193,7 @@ class _Checker:
     def keep(self, path: Path, span: Span, verb: str) -> None:
         """Refuse to take away what holds labels and annotations of ours."""
         if path in self.closed.holders:
-            message = f"a patch may not touch all of `{shown(path)}`: this {verb} it, and the labels of the run with it"
+            message = f"a patch may not touch all of `{shown(path)}`: this {verb} it, and with it labels that have to stay"
             self.say("TAU350", message, span, "name what should change inside it")
 
     def no_key(self, span: Span, path: Path, key: ListKey) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tau_compile.policy.list_keys import TEMPLATES
+from tau_compile.policy.list_keys import SPACE, TEMPLATES
 
 if TYPE_CHECKING:
     from tau_compile.policy.list_keys import Path
@@ -36,7 +36,27 @@ _CLOSED: dict[str, dict[Path, str]] = {
         ("spec", "clusterIP"): "the nodes of the Job find each other by it",
         ("spec", "publishNotReadyAddresses"): "the nodes of the Job find each other by it",
     },
+    "ExternalSecret": {
+        ("spec", "target", "name"): "it is the Secret that runs ask for",
+    },
+    "LimitRange": {
+        ("spec",): "runs are judged by what `limitRange` says",
+    },
+    "LocalQueue": {
+        ("spec", "clusterQueue"): "the queues of the Cluster say where it leads, and runs are judged by that",
+    },
+    "Namespace": {
+        ("spec",): "the cluster writes it",
+    },
+    "RoleBinding": {
+        ("roleRef",): "the API server lets nobody change it",
+    },
 }
+# Beginnings of labels that no patch gives a namespace; an overlay's `labels` may not, either.
+NAMESPACE_LABELS = ("pod-security.kubernetes.io/", "kubernetes.io/")
+_PRECIOUS = ("Namespace", "PersistentVolumeClaim")
+_PRUNING = ("argocd.argoproj.io/sync-options", "kustomize.toolkit.fluxcd.io/prune")
+_OWNER = "app.kubernetes.io/managed-by"
 _KEYS = {
     "kueue.x-k8s.io/queue-name": "the queue is the workspace's or the profile's",
     "kueue.x-k8s.io/priority-class": _PRIORITY,
@@ -50,6 +70,7 @@ _BEGINNINGS = {
 }
 _INSTEAD = {
     "kueue.x-k8s.io/queue-name": "set `queue` of the workspace, or `defaultLocalQueue` of a profile",
+    "pod-security": "write `podSecurity` under `manage`: runs are judged by it",
     "kueue.x-k8s.io/priority-class": "set `policy.workload_priority_class` under the overlay's `defaults`",
 }
 _OWN = "tau-compile/"
@@ -60,6 +81,7 @@ class Closed:
 
     def __init__(self, kind: str) -> None:
         self._paths = {**_CLOSED[""], **_CLOSED.get(kind, {})}
+        self._kind = kind
         pods = [(*template, "metadata") for template in TEMPLATES[kind]]
         self._metadata = {("metadata",), *pods}
         ours = [("metadata", "labels"), ("metadata", "annotations"), *((*path, "labels") for path in pods)]
@@ -79,6 +101,26 @@ class Closed:
                 )
             if name.startswith("kueue.x-k8s.io/podset-"):
                 hint = "set `policy.topology` under the overlay's `defaults`"
-            begins = next((why for start, why in _BEGINNINGS.items() if name.startswith(start)), "")
-            return _KEYS.get(name, begins), _INSTEAD.get(name, hint)
+            why = self._of_space(path) if self._kind in SPACE else self._of_run(name)
+            return why, _INSTEAD.get(name.partition(".")[0], _INSTEAD.get(name, hint))
         return self._paths.get(path, ""), hint
+
+    @staticmethod
+    def _of_run(name: str) -> str:
+        """Why a label or an annotation of a run is closed."""
+        begins = next((why for start, why in _BEGINNINGS.items() if name.startswith(start)), "")
+        return _KEYS.get(name, begins)
+
+    def _of_space(self, path: Path) -> str:
+        """Why a label or an annotation of a workspace's object is closed."""
+        section, name = path[-2:]
+        if self._kind in _PRECIOUS and name in _PRUNING:
+            return (
+                "without it an agent would delete the object, and all that lies in it, when its manifest goes"
+            )
+        if section != "labels":
+            return ""
+        if name == _OWNER:
+            return "by it a build knows its own objects"
+        given = self._kind == "Namespace" and name.startswith(NAMESPACE_LABELS)
+        return "it decides what may run in the namespace" if given else ""

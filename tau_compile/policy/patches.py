@@ -8,15 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.named import NamedTuple
+from tau_compile.policy.list_keys import SPACE
 from tau_compile.policy.patch_body import check_body
-from tau_compile.source.nodes import Mapping, Scalar, Sequence
+from tau_compile.source.nodes import Mapping, Sequence, text_of
 
 if TYPE_CHECKING:
     from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.source.nodes import Node
-
-# Kind → its version.
-VERSIONS = {"Job": "batch/v1", "RayJob": "ray.io/v1", "Service": "v1", "ConfigMap": "v1"}
 
 
 class Target(NamedTuple):
@@ -42,6 +40,11 @@ class Patch(NamedTuple):
         """Where the patch says what it is for: no two patches have it in common."""
         return self.target.span
 
+    @property
+    def for_spaces(self) -> bool:
+        """Whether it is for objects of a workspace, and not for those of a run."""
+        return self.target.kind in SPACE
+
 
 def read_patches(written: Node | None, layer: str, said: list[Diagnostic]) -> tuple[Patch, ...]:
     """The patches of one overlay, which its schema accepts; ``said`` gets what is wrong with them."""
@@ -54,23 +57,19 @@ def read_patches(written: Node | None, layer: str, said: list[Diagnostic]) -> tu
             continue
         labels = target.get("labels")
         entries = labels.entries if isinstance(labels, Mapping) else ()
-        kind = _text(target.get("kind"))
+        kind = text_of(target.get("kind"))
         patch = Patch(
             Target(
                 kind,
-                _text(target.get("name")),
-                tuple((e.key.name, _text(e.value)) for e in entries),
+                text_of(target.get("name")),
+                tuple((e.key.name, text_of(e.value)) for e in entries),
                 target.span,
             ),
             body,
-            _text(item.get("reason")),
-            _text(item.get("optional")) in ("true", "True", "TRUE"),
+            text_of(item.get("reason")),
+            text_of(item.get("optional")) in ("true", "True", "TRUE"),
             layer,
         )
         said += check_body(kind, body)
         found.append(patch)
     return tuple(found)
-
-
-def _text(node: Node | None) -> str:
-    return node.text if isinstance(node, Scalar) else ""

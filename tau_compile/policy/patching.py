@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.policy.patches import Patch, Target
+    from tau_compile.policy.strategic import Steps
 
 _NAME = "tau-compile/name"
 
@@ -26,12 +27,13 @@ class Touch(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """The objects after all patches, and which patches each was changed by."""
+    """The objects after all patches, which patches each was changed by, and where those set which of its values."""
 
     objects: dict[str, dict[str, Any]]
     by: dict[str, list[Patch]]
     touches: tuple[Touch, ...]
     diagnostics: tuple[Diagnostic, ...]
+    wrote: dict[str, dict[Steps, Span]]
 
 
 def apply_all(objects: Mapping[str, dict[str, Any]], patches: Iterable[Patch]) -> Changed:
@@ -40,6 +42,7 @@ def apply_all(objects: Mapping[str, dict[str, Any]], patches: Iterable[Patch]) -
     by: dict[str, list[Patch]] = {}
     touches: list[Touch] = []
     said: list[Diagnostic] = []
+    wrote: dict[str, dict[Steps, Span]] = {}
     for patch in patches:
         done: frozenset[Span] = frozenset()
         hit = [name for name, made in objects.items() if is_for(patch.target, made)]
@@ -49,8 +52,9 @@ def apply_all(objects: Mapping[str, dict[str, Any]], patches: Iterable[Patch]) -
             done |= result.done
             said += result.diagnostics
             by.setdefault(name, []).append(patch)
+            wrote.setdefault(name, {}).update(result.wrote)
         touches.append(Touch(patch, bool(hit), done))
-    return Changed(after, by, tuple(touches), tuple(said))
+    return Changed(after, by, tuple(touches), tuple(said), wrote)
 
 
 def is_for(target: Target, made: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Diagnostic, Related, error
 from tau_compile.policy.former import workspace_names
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Mapping, Scalar, find, text_of
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def cluster(overlays: Overlays, space: Workspace, said: list[Diagnostic]) -> Clu
 
 def profile(overlays: Overlays, merged: Mapping, namespace: str, said: list[Diagnostic]) -> Profile | None:
     """The workload's profile (taugrid-config 2.3): the named one, else the only one that applies, else none if none exist."""
-    asked, lane = find(merged, "policy.profile"), _text(find(merged, "policy.lane"))
-    team = _text(find(merged, "policy.team"))
+    asked, lane = find(merged, "policy.profile"), text_of(find(merged, "policy.lane"))
+    team = text_of(find(merged, "policy.team"))
     reasons = {p.name: _why_not(p, namespace, team, lane) for p in overlays.profiles}
     if isinstance(asked, Scalar) and asked.text:
         for candidate in overlays.profiles:
@@ -188,7 +188,3 @@ def _list(names: Iterable[str]) -> str:
     found = sorted(names)
     shown = ", ".join(f"`{name}`" for name in found[:8])
     return f"{shown} and {len(found) - 8} more" if len(found) > 8 else shown
-
-
-def _text(node: object) -> str:
-    return node.text if isinstance(node, Scalar) else ""

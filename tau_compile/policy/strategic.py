@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import warning
 from tau_compile.named import NamedTuple
-from tau_compile.policy.list_keys import ITEM, is_whole, list_keys, shown, union_at
+from tau_compile.policy.list_keys import ITEM, VERSIONS, is_whole, list_keys, shown, union_at
 from tau_compile.policy.patch_body import DIRECTIVE, directive, identity, is_marker, is_null
-from tau_compile.policy.patches import VERSIONS
 from tau_compile.schema import store
 from tau_compile.schema.coerce import complaint_of
 from tau_compile.schema.document import SchemaError
@@ -53,7 +52,7 @@ class Patched(NamedTuple):
 def apply(made: dict[str, Any], patch: Patch) -> Patched:
     """Merge ``patch``, which ``check_body`` found nothing wrong with, into an object of its kind."""
     kind = patch.target.kind
-    name = store.kubernetes_name(VERSIONS[kind], kind)
+    name = store.kubernetes_name(str(made.get("apiVersion", VERSIONS[kind])), kind)
     merge = _Merge(kind, patch.layer)
     result = merge.mapping(made, patch.body, store.prepared(name).shape if name else ANY, (), (), None)
     return Patched(result, merge.wrote, frozenset(merge.done), tuple(merge.said))

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tau_compile.diagnostics import Diagnostic, error, warning
+from tau_compile.diagnostics import Diagnostic, error, has_errors, warning
 from tau_compile.policy.model import Cluster, PriorityClass, Profile, Taint, Workspace
 from tau_compile.schema import store
 from tau_compile.schema.check import check
-from tau_compile.source.nodes import Entry, Key, Mapping, Scalar, Sequence, find
+from tau_compile.source.nodes import Entry, Key, Mapping, Scalar, Sequence, find, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tau_compile.source.nodes import Node
 
 KINDS = ("TauCluster", "TauWorkspace")
 # What TauGrid's GPU nodes carry (taugrid-config 3.3, 4.4).
@@ -30,7 +29,7 @@ _USED = {
 def convert(node: Mapping, kind: str, said: list[Diagnostic]) -> Iterator[Cluster | Profile | Workspace]:
     """The overlay values that one TauGrid object stands for."""
     spec = node.get("spec")
-    name = _text(find(node, "metadata.name")) or "cluster"
+    name = text_of(find(node, "metadata.name")) or "cluster"
     if not isinstance(spec, Mapping):
         said.append(error("TAU303", f"this {kind} has no `spec`", node.span, "add the object's `spec`"))
         return
@@ -64,7 +63,7 @@ def _cluster(node: Mapping, spec: Mapping, name: str, said: list[Diagnostic]) ->
             continue
         checked = check(_as_profile(item, found), store.overlay("Profile"), file_kind="Profile")
         said += checked.diagnostics
-        if not any(d.severity == "error" for d in checked.diagnostics):
+        if not has_errors(checked.diagnostics):
             profiles.append(profile(checked.data, found.text, item, found.span, None))
     classes = {c for p in profiles for c in (p.workload_priority, p.pod_priority) if c}
     yield Cluster(
@@ -98,7 +97,7 @@ def _as_profile(item: Mapping, name: Scalar) -> Mapping:
 
 def _workspace(node: Mapping, spec: Mapping, name: str) -> Workspace:
     def text(path: str) -> str:
-        return _text(find(spec, path))
+        return text_of(find(spec, path))
 
     queue = spec.get("queue")
     identity = text("workloadIdentity.serviceAccountName")
@@ -126,7 +125,3 @@ def _workspace_defaults(spec: Mapping) -> Mapping | None:
     word = Scalar(tier.span, "default" if tier.text == "normal" else tier.text, False)
     policy = Mapping(tier.span, (Entry(Key("priority_tier", tier.span), word),))
     return Mapping(tier.span, (Entry(Key("policy", tier.span), policy),))
-
-
-def _text(node: Node | None) -> str:
-    return node.text if isinstance(node, Scalar) else ""

@@ -1,4 +1,4 @@
-"""Patches without effect, known only when every workload of a repository was compiled.
+"""Patches without effect, known only when all workloads and workspaces of a repository were compiled.
 
 kustomize passes over a deletion of what is not there without a word; here it is an error, as is a patch that no object matches.
 """
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def without_effect(touches: Iterable[Touch], names: Iterable[str]) -> list[Diagnostic]:
-    """What patches and deletions hit nothing in any workload.
+    """What patches and deletions hit nothing in any workload or workspace.
 
-    ``touches`` are those of all workloads of the repository, ``names`` the workloads' names. A patch in whose scope no workload
-    is appears in none, and nothing is said about it.
+    ``touches`` are those of all workloads and workspaces of the repository, ``names`` those that a target may name. A patch in
+    whose scope there is neither appears in none, and nothing is said about it.
     """
     patches: dict[Span, Patch] = {}
     matched: set[Span] = set()
@@ -40,12 +40,13 @@ def without_effect(touches: Iterable[Touch], names: Iterable[str]) -> list[Diagn
         if span not in matched:
             said.append(_unmatched(patch, sorted(set(names))))
             continue
+        where = "workspace" if patch.for_spaces else "workload"
         for place in deletions(patch.body):
             if place not in done:
                 said.append(
                     error(
                         "TAU356",
-                        f"patch of {patch.layer}: this deletes what is not there, in any workload",
+                        f"patch of {patch.layer}: this deletes what is not there, in any {where}",
                         place,
                         "remove it, or correct the name; `optional: true` lets a patch without effect be",
                     )
@@ -58,7 +59,7 @@ def _unmatched(patch: Patch, names: list[str]) -> Diagnostic:
     close = nearest(target.name, names) if target.name else ""
     return error(
         "TAU355",
-        f"patch of {patch.layer}: no workload has {_words(target)}",
+        f"patch of {patch.layer}: no {'managed workspace' if patch.for_spaces else 'workload'} has {_words(target)}",
         target.span,
         (f"did you mean `{close}`? " if close and close != target.name else "")
         + "correct the target or remove the patch; `optional: true` lets a patch without effect be",

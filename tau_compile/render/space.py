@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
+from tau_compile.quantity import try_parse
 from tau_compile.render.openings import policies
-from tau_compile.workload.quantity import try_parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +39,13 @@ _COUNTS = {
     "count/rayjobs.ray.io": "1000",
     "count/secrets": "500",
     "count/services": "1000",
+}
+_SECURITY = {"enforce": "baseline", "warn": "restricted", "audit": "restricted", "version": "latest"}
+# What holds where no layer of `manage` says anything, by path.
+DEFAULTS: dict[str, Any] = {
+    "network.isolate": True,
+    "quota": _COUNTS,
+    **{f"podSecurity.{name}": value for name, value in _SECURITY.items()},
 }
 _RESEARCHERS = "tau-compile-researchers"
 _LOOK = ["get", "list", "watch"]
@@ -113,8 +120,7 @@ def labels(one: Managed) -> dict[str, str]:
 
 
 def _namespace(one: Managed) -> Wanted:
-    security = {"enforce": "baseline", "warn": "restricted", "audit": "restricted", "version": "latest"}
-    security |= one.data.get("podSecurity", {})
+    security = _SECURITY | one.data.get("podSecurity", {})
     prefix = "pod-security.kubernetes.io"
     levels = {f"{prefix}/{mode}": security[mode] for mode in ("enforce", "warn", "audit")}
     versions = {f"{prefix}/{mode}-version": security["version"] for mode in ("enforce", "warn", "audit")}

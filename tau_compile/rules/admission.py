@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Related, error, warning
 from tau_compile.policy.admission import allowed, settled
+from tau_compile.quantity import try_parse
 from tau_compile.source.nodes import Mapping, Scalar, find
-from tau_compile.workload.quantity import try_parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

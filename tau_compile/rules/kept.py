@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
+from tau_compile.rules.parts import maps
 from tau_compile.rules.rendered import pods
 
 if TYPE_CHECKING:
@@ -94,9 +95,3 @@ def _fields(holder: dict[str, Any], names: tuple[str, ...], where: str) -> Itera
 def _is_gpu(resource: str) -> bool:
     """Whether a device is what queues and launch limits count as GPUs."""
     return resource.partition("/")[2].startswith(("gpu", "mig-"))
-
-
-def maps(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The mappings in a list, which need not be there."""
-    found = holder.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, Span, error
+from tau_compile.quantity import try_parse
 from tau_compile.rules.rendered import containers, pods
-from tau_compile.workload.quantity import try_parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

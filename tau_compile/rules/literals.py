@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.rules import credentials
-from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
+from tau_compile.source.nodes import Mapping, Scalar, Sequence, find, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def credentials_in(node: Mapping) -> list[Diagnostic]:
             said.extend(credentials.find_in_text(item.text, item.span, "runtime.pip"))
     said.extend(credentials.find(_settings("", find(node, "execution.configs")), "setting"))
     searched = ("runtime.env", "runtime.pip", "execution.configs")
-    for path, scalar in _texts("", node):
+    for path, scalar in scalars(node):
         if not path.startswith(searched):
             said.extend(credentials.find_in_text(scalar.text, scalar.span, f"`{path}`"))
     return said
@@ -46,15 +46,3 @@ def _settings(name: str, node: Node | None) -> Iterator[tuple[str, str, Span]]:
     elif node is not None:
         for item in node.items:
             yield from _settings(name, item)
-
-
-def _texts(path: str, node: Node) -> Iterator[tuple[str, Scalar]]:
-    """(dotted path, text) of everything below a node."""
-    if isinstance(node, Scalar):
-        yield path, node
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield from _texts(f"{path}.{entry.key.name}" if path else entry.key.name, entry.value)
-    else:
-        for item in node.items:
-            yield from _texts(path, item)

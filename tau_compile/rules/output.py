@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Span, error
+from tau_compile.rules.parts import part
 from tau_compile.rules.rendered import Wrong, wrong
 from tau_compile.schema.objects import problems
 
@@ -59,7 +60,7 @@ def _judged(made: dict[str, Any], template: str, run: Run) -> Iterator[Wrong]:
 
 def refused(made: dict[str, Any]) -> Iterator[Wrong]:
     """What the schema of the kind refuses."""
-    generated = _get(made, "metadata", "generateName") is not None
+    generated = part(made, "metadata", "generateName") is not None
     for problem in problems(made):
         if not (generated and problem.path.startswith("metadata")):  # TAU723 says it better
             path = f"`{problem.path}`: " if problem.path and problem.path not in problem.message else ""
@@ -71,7 +72,7 @@ def _names(made: dict[str, Any], run: Run) -> Iterator[Wrong]:
     kind = made["kind"]
     names = {"ConfigMap": ("code.name", run.code_name), "Service": ("job.service", run.peers)}
     value, name = names.get(kind, ("run.id", run.id))
-    if _get(made, "metadata", "generateName") is not None:
+    if part(made, "metadata", "generateName") is not None:
         # G13
         yield Wrong(
             "TAU723",
@@ -79,11 +80,11 @@ def _names(made: dict[str, Any], run: Run) -> Iterator[Wrong]:
             "`generateName` cannot be applied from Git",
             "render `name: {{ run.id }}`",
         )
-    elif _get(made, "metadata", "name") != name:
+    elif part(made, "metadata", "name") != name:
         yield Wrong(
             "TAU432", "name", f"the {kind} is not called `{name}`", f"render `name: {{{{ {value} }}}}`"
         )
-    if _get(made, "metadata", "namespace") != run.namespace:
+    if part(made, "metadata", "namespace") != run.namespace:
         yield Wrong(
             "TAU431",
             "namespace",
@@ -94,7 +95,7 @@ def _names(made: dict[str, Any], run: Run) -> Iterator[Wrong]:
 
 def _run(made: dict[str, Any]) -> Iterator[Wrong]:
     kind, spec = made["kind"], made.get("spec")
-    labels = _get(made, "metadata", "labels")
+    labels = part(made, "metadata", "labels")
     if not (isinstance(labels, dict) and labels.get("kueue.x-k8s.io/queue-name")):
         # K54
         yield Wrong(
@@ -138,9 +139,3 @@ def placed(found: Wrong, template: str, templates: Mapping[str, str], document: 
         name = template if template in own else min(own)
         return error(rule, f"template `{name}`: {message}", Span(f"templates/{name}", 1, 1, 1, 1), hint)
     return error(rule, message, document, "report this as a bug in tau-compile")
-
-
-def _get(value: Any, *path: str) -> Any:
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value

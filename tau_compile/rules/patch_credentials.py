@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.rules import credentials
-from tau_compile.source.nodes import Mapping, Scalar
+from tau_compile.source.nodes import Mapping, Scalar, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ def credentials_in_patches(patches: Iterable[Patch]) -> list[Diagnostic]:
             found = credentials.find([(name, value.text, value.span)], what)
             named.update([id(value)] if found else [])
             said += found
-        for path, scalar in _texts("", patch.body):
+        for path, scalar in scalars(patch.body, item="[]"):
             if id(scalar) not in named:
                 said += credentials.find_in_text(scalar.text, scalar.span, f"`{path}` of a patch")
     return [one._replace(hint=_INSTEAD) for one in said]
@@ -50,14 +50,3 @@ def _named(node: Node) -> Iterator[tuple[str, str, Scalar]]:
     elif not isinstance(node, Scalar):
         for item in node.items:
             yield from _named(item)
-
-
-def _texts(path: str, node: Node) -> Iterator[tuple[str, Scalar]]:
-    if isinstance(node, Scalar):
-        yield path, node
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield from _texts(f"{path}.{entry.key.name}" if path else entry.key.name, entry.value)
-    else:
-        for item in node.items:
-            yield from _texts(f"{path}[]", item)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tau_compile.diagnostics import has_errors
 from tau_compile.named import NamedTuple
 from tau_compile.policy.patching import apply_all
 from tau_compile.rules.kept import GROUPS, facts, groups
@@ -16,21 +17,26 @@ from tau_compile.rules.rendered import Wrong, pods
 from tau_compile.suggest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tau_compile.diagnostics import Diagnostic, Span
     from tau_compile.policy.patches import Patch
     from tau_compile.policy.patching import Touch
+    from tau_compile.policy.strategic import Steps
     from tau_compile.render.plan import Run
     from tau_compile.rules.kept import Fact
 
 
 class Judged(NamedTuple):
-    """The objects of one run after its patches, what became of the patches, and what is wrong."""
+    """The objects of one run or workspace after its patches, what became of the patches, and what is wrong.
+
+    ``wrote`` are the places of the values that patches set, by object and path.
+    """
 
     objects: dict[str, dict[str, Any]]
     touches: tuple[Touch, ...]
     diagnostics: list[Diagnostic]
+    wrote: dict[str, dict[Steps, Span]]
 
 
 def patched(
@@ -41,38 +47,53 @@ def patched(
     document: Span,
 ) -> Judged:
     """Apply ``patches`` to rendered objects and judge the result; a fault stands where a patch wrote it, or at its template."""
+    return rejudged(
+        objects,
+        patches,
+        lambda made, name: judged(made, name, run),
+        lambda made, before, name: _after_patches(made, before, run),
+        lambda one, name: placed(one, name, templates, document),
+    )
+
+
+def rejudged(
+    objects: Mapping[str, dict[str, Any]],
+    patches: Sequence[Patch],
+    judged: Callable[[dict[str, Any], str], Iterable[Wrong]],
+    after: Callable[[dict[str, Any], dict[str, Any], str], Iterable[Wrong]],
+    placed: Callable[[Wrong, str], Diagnostic],
+) -> Judged:
+    """Apply ``patches`` to objects by name, and judge them with ``judged(object, name)``.
+
+    What patches changed is judged with ``after(object, as it was, name)``, too; ``placed`` is for what the templates did wrong.
+    """
     changed = apply_all(objects, patches)
     said = list(changed.diagnostics)
-    if any(d.severity == "error" for d in said):
-        return Judged(changed.objects, changed.touches, said)
+    if has_errors(said):
+        return Judged(changed.objects, changed.touches, said, changed.wrote)
     for name, made in changed.objects.items():
         by, before = changed.by.get(name), objects[name]
         if by is None:
-            said += [placed(one, name, templates, document) for one in judged(made, name, run)]
+            said += [placed(one, name) for one in judged(made, name)]
             continue
-        found = _judged(made, name, run, before)
-        if found:
-            from functools import partial
 
+        def all_of(made: dict[str, Any], name: str = name, before: dict[str, Any] = before) -> list[Wrong]:
+            after_all = list(after(made, before, name))
+            extra = [one for one in after_all if one.key == GROUPS]
+            if extra and len(groups(made)) > len(groups(before)):
+                # What else is wrong with a group that should not be there is no matter. New ones are the last.
+                made = _with_groups(made, len(groups(before)))
+                after_all = list(after(made, before, name))
+            return [*judged(made, name), *after_all, *(one for one in extra if one not in after_all)]
+
+        found = all_of(made)
+        if found:
             from tau_compile.rules.blame import blamed
 
-            known = _judged(before, name, run, before)  # what the template did wrong
-            said += [
-                placed(one, name, templates, document) for one in judged(made, name, run) if one in known
-            ]
-            new = [one for one in found if one not in known]
-            said += blamed(new, before, by, partial(_judged, name=name, run=run, before=before))
-    return Judged(changed.objects, changed.touches, said)
-
-
-def _judged(made: dict[str, Any], name: str, run: Run, before: dict[str, Any]) -> list[Wrong]:
-    after = list(_after_patches(made, before, run))
-    extra = [one for one in after if one.key == GROUPS]
-    if extra and len(groups(made)) > len(groups(before)):
-        # What else is wrong with a group that should not be there is no matter. New ones are the last.
-        made = _with_groups(made, len(groups(before)))
-        after = list(_after_patches(made, before, run))
-    return [*judged(made, name, run), *after, *(one for one in extra if one not in after)]
+            known = all_of(before)  # what the template did wrong
+            said += [placed(one, name) for one in judged(made, name) if one in known]
+            said += blamed([one for one in found if one not in known], before, by, all_of)
+    return Judged(changed.objects, changed.touches, said, changed.wrote)
 
 
 def _with_groups(made: dict[str, Any], count: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tau_compile.rules.kept import maps
+from tau_compile.rules.parts import maps
 from tau_compile.rules.rendered import Wrong
 from tau_compile.suggest import nearest
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import Diagnostic, Related, Span, error
+from tau_compile.rules.parts import mapping
 from tau_compile.rules.rendered import containers, pods
 
 if TYPE_CHECKING:
@@ -102,15 +103,15 @@ def violations(template: dict[str, Any], level: str) -> Iterator[str]:
     for volume in spec.get("volumes") or ():
         if "hostPath" in volume or (level == "restricted" and not _VOLUMES.issuperset(volume)):
             yield f"volume `{volume.get('name')}` of a kind that is not allowed"
-    shared = _mapping(spec, "securityContext")
+    shared = mapping(spec, "securityContext")
     unsafe = sorted({str(item.get("name")) for item in shared.get("sysctls") or ()} - _SYSCTLS)
     if unsafe:
         yield f"sysctls {', '.join(unsafe)}"
-    if _mapping(shared, "seccompProfile").get("type") == "Unconfined" and level == "baseline":
+    if mapping(shared, "seccompProfile").get("type") == "Unconfined" and level == "baseline":
         yield "no seccomp profile"
     for container in containers(template):
-        own = _mapping(container, "securityContext")
-        added = [str(name) for name in _mapping(own, "capabilities").get("add") or ()]
+        own = mapping(container, "securityContext")
+        added = [str(name) for name in mapping(own, "capabilities").get("add") or ()]
         allowed = _BASELINE if level == "baseline" else frozenset(("NET_BIND_SERVICE",))
         beyond = sorted(set(added) - allowed)
         if beyond:
@@ -123,7 +124,7 @@ def violations(template: dict[str, Any], level: str) -> Iterator[str]:
             yield "`procMount`"
         if level == "restricted":
             yield from _restricted(own, shared)
-        elif _mapping(own, "seccompProfile").get("type") == "Unconfined":
+        elif mapping(own, "seccompProfile").get("type") == "Unconfined":
             yield "no seccomp profile"
 
 
@@ -134,13 +135,8 @@ def _restricted(own: dict[str, Any], shared: dict[str, Any]) -> Iterator[str]:
         yield "`runAsNonRoot` is not true"
     if own.get("runAsUser", shared.get("runAsUser")) == 0:
         yield "it runs as root"
-    if "ALL" not in (_mapping(own, "capabilities").get("drop") or ()):
+    if "ALL" not in (mapping(own, "capabilities").get("drop") or ()):
         yield "not all capabilities are dropped"
-    profile = _mapping(own, "seccompProfile") or _mapping(shared, "seccompProfile")
+    profile = mapping(own, "seccompProfile") or mapping(shared, "seccompProfile")
     if profile.get("type") not in ("RuntimeDefault", "Localhost"):
         yield "no seccomp profile"
-
-
-def _mapping(value: dict[str, Any], key: str) -> dict[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}

@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.named import NamedTuple
-from tau_compile.workload.quantity import try_parse
+from tau_compile.quantity import try_parse
+from tau_compile.rules.parts import mapping, maps, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,10 +47,10 @@ def wrong(made: dict[str, Any]) -> Iterator[Wrong]:
 
 def _hooks(made: dict[str, Any]) -> Iterator[Wrong]:
     for key in _HOOKS:
-        if key in _mapping(made, "metadata", "annotations"):
+        if key in mapping(made, "metadata", "annotations"):
             yield Wrong("TAU724", key, f"`{key}` makes the run again at every sync", "remove the annotation")
     for section in ("annotations", "labels"):  # A41, F6: what cannot be changed is deleted and made again
-        held = _mapping(made, "metadata", section)
+        held = mapping(made, "metadata", section)
         options = str(held.get(_OPTIONS, "")).replace(" ", "").casefold().split(",")
         forced = str(held.get(_FORCE, "")).casefold() == "enabled"
         for key in (
@@ -63,7 +64,7 @@ def _hooks(made: dict[str, Any]) -> Iterator[Wrong]:
 
 def _apply_once(made: dict[str, Any]) -> Iterator[Wrong]:
     # G8
-    if _mapping(made, "metadata", "annotations").get(_APPLY_ONCE) != "IfNotPresent":
+    if mapping(made, "metadata", "annotations").get(_APPLY_ONCE) != "IfNotPresent":
         yield Wrong(
             "TAU725",
             "annotations",
@@ -74,7 +75,7 @@ def _apply_once(made: dict[str, Any]) -> Iterator[Wrong]:
 
 def _shutdown(made: dict[str, Any]) -> Iterator[Wrong]:
     # K82
-    if _get(made, "spec", "shutdownAfterJobFinishes") is not True:
+    if part(made, "spec", "shutdownAfterJobFinishes") is not True:
         yield Wrong(
             "TAU612",
             "shutdownAfterJobFinishes",
@@ -85,7 +86,7 @@ def _shutdown(made: dict[str, Any]) -> Iterator[Wrong]:
 
 def _mode(made: dict[str, Any]) -> Iterator[Wrong]:
     # R9
-    mode = _get(made, "spec", "submissionMode")
+    mode = part(made, "spec", "submissionMode")
     if mode not in ("K8sJobMode", "HTTPMode"):
         yield Wrong(
             "TAU613",
@@ -126,8 +127,8 @@ def _group_names(made: dict[str, Any]) -> Iterator[Wrong]:
 def _restart(made: dict[str, Any]) -> Iterator[Wrong]:
     # J10, R41
     path = ("spec", "template") if made.get("kind") == "Job" else ("spec", "submitterPodTemplate")
-    template = _get(made, *path)
-    policy = _get(template, "spec", "restartPolicy")
+    template = part(made, *path)
+    policy = part(template, "spec", "restartPolicy")
     if isinstance(template, dict) and policy not in ("Never", "OnFailure"):
         yield Wrong(
             "TAU433",
@@ -140,13 +141,13 @@ def _restart(made: dict[str, Any]) -> Iterator[Wrong]:
 def _selector(made: dict[str, Any]) -> Iterator[Wrong]:
     # J15, K49, K81
     for key in ("selector", "manualSelector", "managedBy", "clusterSelector"):
-        if key in _mapping(made, "spec"):
+        if key in mapping(made, "spec"):
             yield Wrong("TAU434", key, f"`spec.{key}` belongs to controllers", f"remove `{key}`")
 
 
 def _queue_label(where: str, pod: dict[str, Any]) -> Iterator[Wrong]:
     # K94
-    if _QUEUE in _mapping(pod, "metadata", "labels"):
+    if _QUEUE in mapping(pod, "metadata", "labels"):
         yield Wrong(
             "TAU511",
             _QUEUE,
@@ -156,7 +157,7 @@ def _queue_label(where: str, pod: dict[str, Any]) -> Iterator[Wrong]:
 
 
 def _privileged(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
-    if _get(container, "securityContext", "privileged") is True:
+    if part(container, "securityContext", "privileged") is True:
         yield Wrong(
             "TAU810", "privileged", f"{what} is privileged: it would own its node", "remove `privileged`"
         )
@@ -164,7 +165,7 @@ def _privileged(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
 
 def _env_twice(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
     # R11; of a Job's the last would win without a word
-    names = [_get(item, "name") for item in _list(container, "env")]
+    names = [part(item, "name") for item in maps(container, "env")]
     for name in dict.fromkeys(n for n in names if names.count(n) > 1):
         yield Wrong("TAU435", "env", f"{what} has the variable `{name}` twice", "keep one of the two")
 
@@ -172,8 +173,8 @@ def _env_twice(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
 def _resources(what: str, container: dict[str, Any]) -> Iterator[Wrong]:
     # J41, J42
     requests, limits = (
-        _mapping(container, "resources", "requests"),
-        _mapping(container, "resources", "limits"),
+        mapping(container, "resources", "requests"),
+        mapping(container, "resources", "limits"),
     )
     for name in sorted({str(key) for key in (*requests, *limits)}):
         asked, most = (
@@ -193,7 +194,7 @@ _JOB = (_restart, _selector)
 
 
 def _groups(made: dict[str, Any]) -> list[dict[str, Any]]:
-    return _list(_mapping(made, "spec", "rayClusterSpec"), "workerGroupSpecs")
+    return maps(mapping(made, "spec", "rayClusterSpec"), "workerGroupSpecs")
 
 
 def pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -201,31 +202,15 @@ def pods(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     if made.get("kind") not in ("Job", "RayJob"):
         return
     if made.get("kind") == "Job":
-        yield "of the Job", _mapping(made, "spec", "template")
+        yield "of the Job", mapping(made, "spec", "template")
         return
-    yield "of the submitter", _mapping(made, "spec", "submitterPodTemplate")
-    yield "of the head", _mapping(made, "spec", "rayClusterSpec", "headGroupSpec", "template")
+    yield "of the submitter", mapping(made, "spec", "submitterPodTemplate")
+    yield "of the head", mapping(made, "spec", "rayClusterSpec", "headGroupSpec", "template")
     for group in _groups(made):
-        yield f"of the group `{group.get('groupName')}`", _mapping(group, "template")
+        yield f"of the group `{group.get('groupName')}`", mapping(group, "template")
 
 
 def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
     """All containers of a pod template, init containers first."""
-    spec = _mapping(pod, "spec")
-    return [*_list(spec, "initContainers"), *_list(spec, "containers")]
-
-
-def _get(value: Any, *path: str) -> Any:
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
-def _mapping(value: Any, *path: str) -> dict[str, Any]:
-    found = _get(value, *path)
-    return found if isinstance(found, dict) else {}
-
-
-def _list(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = value.get(key)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    spec = mapping(pod, "spec")
+    return [*maps(spec, "initContainers"), *maps(spec, "containers")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tau_compile.diagnostics import Diagnostic, Related, Span, error
 from tau_compile.named import NamedTuple
 from tau_compile.rules.credential_shapes import find_shapes
-from tau_compile.source.nodes import Mapping, Scalar, find
+from tau_compile.source.nodes import Mapping, Scalar, find, text_of
 from tau_compile.source.reader import read
 from tau_compile.workload.names import is_dns_subdomain
 
@@ -51,8 +51,8 @@ def sealed(path: str, data: bytes, namespace: str, named: Span) -> Sealed:
 
 
 def _wrong(path: str, data: bytes, node: Node, namespace: str, named: Span) -> Iterator[Diagnostic]:
-    if _text(node, "kind") != "Secret" or _text(node, "apiVersion") != "v1":
-        whole = _SEALED(_text(node, "kind")) is not None
+    if text_of(find(node, "kind")) != "Secret" or text_of(find(node, "apiVersion")) != "v1":
+        whole = _SEALED(text_of(find(node, "kind"))) is not None
         cure = (
             f"encrypt the values only: `{_ENCRYPT} {path}`"
             if whole
@@ -63,7 +63,7 @@ def _wrong(path: str, data: bytes, node: Node, namespace: str, named: Span) -> I
     yield from _misplaced(node, namespace, named)
     yield from _misshapen(path, node, named)
     cure = f"encrypt it: `{_ENCRYPT} {path}`"
-    if not _SEALED(_text(node, "sops.mac")):
+    if not _SEALED(text_of(find(node, "sops.mac"))):
         why = "it has no `sops` block" if find(node, "sops") is None else "its `sops` block has no `mac`"
         yield error("TAU821", f"`{path}` holds a Secret in clear: {why}", named, cure)
         return
@@ -142,8 +142,3 @@ def _entries(node: Node) -> tuple[Entry, ...]:
 
 def _names(node: Node | None) -> list[str]:
     return [entry.key.name for entry in _entries(node)] if node is not None else []
-
-
-def _text(node: Node, path: str) -> str:
-    found = find(node, path)
-    return found.text if isinstance(found, Scalar) else ""

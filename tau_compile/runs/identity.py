@@ -207,7 +207,7 @@ def _text(value: Any) -> str:
 
 
 def _quantity(value: Any) -> Any:
-    from tau_compile.workload.quantity import try_parse
+    from tau_compile.quantity import try_parse
 
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return _scalar(value)

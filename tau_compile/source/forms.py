@@ -15,7 +15,7 @@ from tau_compile.source.blanks import is_blank, is_null
 from tau_compile.source.env import fold_env
 from tau_compile.source.fields import Fields
 from tau_compile.source.mounts import canonical_mounts, data_mount
-from tau_compile.source.nodes import Mapping, Scalar, Sequence, find
+from tau_compile.source.nodes import Mapping, Scalar, Sequence, find, text_of
 
 if TYPE_CHECKING:
     from tau_compile.source.nodes import Node
@@ -145,7 +145,7 @@ def _merge_spellings(fields: Fields, target: str, spellings: tuple[str, ...], sa
     winner = fields.entry(present[0])
     for path in present[1:]:
         loser = fields.entry(path)
-        if _text(loser.value) != _text(winner.value):
+        if text_of(loser.value) != text_of(winner.value):
             if target == "storage.data_pvc":
                 said.append(
                     error(
@@ -168,7 +168,7 @@ def _merge_spellings(fields: Fields, target: str, spellings: tuple[str, ...], sa
                 )
         fields.drop(path)
     # `normal` is TauGrid's older word for the tier `default` (taugrid-config 2.2).
-    normal = target == "policy.priority_tier" and _text(winner.value) == "normal"
+    normal = target == "policy.priority_tier" and text_of(winner.value) == "normal"
     fields.move(present[0], target, Scalar(winner.value.span, "default", False) if normal else None)
 
 
@@ -176,13 +176,13 @@ def _merge_kinds(fields: Fields, said: list[Diagnostic], form: Form) -> None:
     present = [path for path in KIND_SPELLINGS if fields.get(path) is not None]
     kinds: dict[str, str] = {}
     for path in present:
-        word = _text(fields.get(path)).strip().lower()
+        word = text_of(fields.get(path)).strip().lower()
         entry = fields.entry(path)
         if word in RAY_WORDS and word != "rayjob":
             said.append(
                 warning(
                     "TAU211",
-                    f"`{path}: {_text(entry.value)}` is an older spelling of `rayjob`",
+                    f"`{path}: {text_of(entry.value)}` is an older spelling of `rayjob`",
                     entry.value.span,
                     f"write `{path}: rayjob`",
                 )
@@ -203,7 +203,7 @@ def _merge_kinds(fields: Fields, said: list[Diagnostic], form: Form) -> None:
             said.append(
                 error(
                     "TAU242",
-                    f"`{path}: {_text(second.value)}` contradicts `{present[0]}: {_text(first.value)}`",
+                    f"`{path}: {text_of(second.value)}` contradicts `{present[0]}: {text_of(first.value)}`",
                     second.value.span,
                     "keep one of the two",
                     (Related(first.value.span, f"`{present[0]}` is set here"),),
@@ -225,12 +225,12 @@ def _looks_like_ray(fields: Fields) -> bool:
         _number(fields.get("compute.workers"), 1) > 1
         or fields.get("compute.gpus_per_worker") is not None
         or (isinstance(pip, Sequence) and bool(pip.items))
-        or _text(fields.get("execution.launcher")) in ("ray-train", "ray-tune")
+        or text_of(fields.get("execution.launcher")) in ("ray-train", "ray-tune")
     )
 
 
 def _direct_compute(fields: Fields, said: list[Diagnostic]) -> None:
-    if _text(fields.get("run.workload_kind")) == "rayjob":
+    if text_of(fields.get("run.workload_kind")) == "rayjob":
         _direct_ray_compute(fields, said)
         return
     if fields.get("compute.gpus_per_worker") is not None:
@@ -310,7 +310,7 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
         return
     claims: dict[str, Scalar] = {}
     for item in volumes.items:
-        name, _, claim = _text(item).partition("=pvc:")
+        name, _, claim = text_of(item).partition("=pvc:")
         if name in claims:
             said.append(
                 error(
@@ -349,7 +349,7 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
             )
         return
     found = tuple(canonical_mounts(mounts, claims, said))
-    unused = [name for name in claims if name not in {_text(find(m, "name")) for m in found}]
+    unused = [name for name in claims if name not in {text_of(find(m, "name")) for m in found}]
     said.extend(
         error(
             "TAU249",
@@ -362,10 +362,6 @@ def _direct_storage(fields: Fields, said: list[Diagnostic]) -> None:
     data_mount(fields, Sequence(mounts.span, found))
 
 
-def _text(node: Node | None) -> str:
-    return node.text if isinstance(node, Scalar) else ""
-
-
 def _number(node: Node | None, default: int) -> int:
-    text = _text(node)
+    text = text_of(node)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tau_compile.diagnostics import Span
 
 
@@ -91,3 +93,20 @@ def spelled(node: Node | None, path: str) -> str:
     """The dotted path as the user wrote it: a front end may have moved the value to ``path``."""
     entry = find_entry(node, path)
     return (entry.key.written or path) if entry else path
+
+
+def text_of(node: object) -> str:
+    """The text of a scalar; empty for anything else."""
+    return node.text if isinstance(node, Scalar) else ""
+
+
+def scalars(node: Node, path: str = "", item: str = "") -> Iterator[tuple[str, Scalar]]:
+    """(dotted path, scalar) of everything below a node; ``item`` is what the path of a list's item ends with."""
+    if isinstance(node, Scalar):
+        yield path, node
+    elif isinstance(node, Mapping):
+        for key, value in node.entries:
+            yield from scalars(value, f"{path}.{key.name}" if path else key.name, item)
+    else:
+        for inner in node.items:
+            yield from scalars(inner, f"{path}{item}", item)

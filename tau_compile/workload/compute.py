@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Related
+from tau_compile.quantity import Quantity, parse, read_cpu, read_memory
 from tau_compile.source.forms import is_direct
 from tau_compile.suggest import nearest
 from tau_compile.workload.model import Gpu, Size
-from tau_compile.workload.quantity import Quantity, parse, read_cpu, read_memory
 
 if TYPE_CHECKING:
     from tau_compile.policy.model import Cluster

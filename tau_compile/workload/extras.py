@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tau_compile.diagnostics import Related
+from tau_compile.quantity import NANO, Quantity, parse, read_memory
 from tau_compile.workload.duration import seconds
 from tau_compile.workload.model import Profiler, Rdma, Retry
-from tau_compile.workload.quantity import NANO, Quantity, parse, read_memory
 from tau_compile.workload.view import scalar
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from tau_compile.diagnostics import error
+from tau_compile.diagnostics import error, shown
 from tau_compile.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ RUN_SUFFIX = 9
 
 _LABEL = 63
 _SUBDOMAIN = 253
-_SHOWN = 60
 
 _DNS_1035 = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _DNS_1123 = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
@@ -172,9 +171,3 @@ def is_qualified_name(text: str) -> bool:
 def is_env_name(text: str) -> bool:
     """Whether it is a C identifier, as a shell needs for an environment variable."""
     return _ENV_NAME.fullmatch(text) is not None
-
-
-def shown(text: str) -> str:
-    """User text as a message quotes it: on one line, printable and not too long."""
-    cut = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut) + '"'

@@ -11,6 +11,7 @@ from tau_compile.explain.fields import asked, resolved_fields
 from tau_compile.explain.leaves import leaves, matching
 from tau_compile.explain.origins import explained
 from tau_compile.explain.probe import effects
+from tau_compile.explain.templates import Rendered
 from tests.support.compiling import JOB, repository
 from tests.support.tools import ROOT
 
@@ -35,10 +36,16 @@ def one(made: Bench, path: str) -> Explained:
 
 def test_what_no_template_printed_is_told() -> None:
     made = on_bench(JOB)
-    context, job = made.rendered["job.yaml.j2"]
+    place, (template, context, job) = next(
+        p for p in enumerate(made.rendered) if p[1].template == "job.yaml.j2"
+    )
     printed = {**job, "spec": {**job["spec"], "backoffLimit": 1}}
     del printed["metadata"]
-    made.rendered["job.yaml.j2"] = (context, printed)
+    made.rendered = [
+        *made.rendered[:place],
+        Rendered(template, context, printed),
+        *made.rendered[place + 1 :],
+    ]
     assert one(made, "Job:spec.backoffLimit").patched
     assert one(made, "Job:spec.backoffLimit").line is not None
     assert one(made, "Job:metadata.name").patched

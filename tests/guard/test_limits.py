@@ -10,7 +10,7 @@ from tau_compile.guard.bounds import LONGEST, fits
 from tau_compile.guard.expression import fault
 from tau_compile.guard.fields import kinds, matcher, matching
 from tau_compile.guard.limits import Effective
-from tau_compile.workload.quantity import parse
+from tau_compile.quantity import parse
 from tests.policy.documents import cluster, platform, profile, workspace
 from tests.support.compiling import JOB, RAYJOB, accepted, compiled, ids, pods, repository, workload
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tau_compile.policy.list_keys import TEMPLATES, list_keys, shown
+from tau_compile.policy.list_keys import TEMPLATES, VERSIONS, list_keys, shown
 from tau_compile.policy.patch_body import check_body
-from tau_compile.policy.patches import VERSIONS, Patch, Target, read_patches
+from tau_compile.policy.patches import Patch, Target, read_patches
 from tau_compile.policy.patching import apply_all, is_for
 from tau_compile.policy.strategic import apply, deletions
 from tau_compile.policy.unmatched import without_effect

@@ -88,6 +88,44 @@ def test_an_edit_touches_the_files_that_it_is_about(managed: Repo) -> None:
     assert all(result.valid for result in results)
 
 
+PATCHES = """\
+patches:
+- target: {kind: LocalQueue}
+  patch: {spec: {stopPolicy: Hold}}
+- target: {kind: Job}
+  optional: true
+  patch: {metadata: {labels: {a: b}}}
+"""
+
+
+def test_a_patch_of_a_workspace_changes_its_files_and_no_run(managed: Repo) -> None:
+    before = managed.snapshot()
+    managed.write({VISION: managed.read(VISION) + PATCHES})
+    managed.commit()
+    assert "updates the workspace vision on east" in managed.tau("build").stdout
+    after = managed.snapshot()
+    assert {path for path in after if before.get(path) != after[path] and path != VISION} == {
+        f"{FOLDER}/localqueue-jobqueue.yaml"
+    }
+    assert "stopPolicy: Hold" in managed.read(f"{FOLDER}/localqueue-jobqueue.yaml")
+    assert managed.tau("validate").exit == 0
+    managed.commit()
+    assert managed.check()["differences"] == []
+    assert managed.build().keys() == {"keep"}
+    managed.write({VISION: managed.read(VISION).replace(PATCHES, "")})
+    managed.tau("build")
+    assert "stopPolicy" not in managed.read(f"{FOLDER}/localqueue-jobqueue.yaml")
+
+
+def test_scopes_of_a_quota_stay(managed: Repo) -> None:
+    scopes = "patches: [{target: {kind: ResourceQuota}, patch: {spec: {scopes: [BestEffort]}}}]\n"
+    managed.write({VISION: managed.read(VISION) + scopes})
+    before = managed.snapshot()
+    said = managed.tau("build", exit=1).stderr
+    assert f"{VISION}:10:67: error TAU384: the scopes of the ResourceQuota" in said
+    assert managed.snapshot() == before
+
+
 def test_a_workspace_with_active_runs_cannot_go(managed: Repo) -> None:
     runs = {managed.run_of("train"), managed.run_of("eval")}
     managed.delete(VISION)

@@ -170,6 +170,59 @@ def test_variables_that_change_no_answer(
     assert "3 commits" not in launched.tau("list").stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("diff.orderFile", "nowhere"),
+        ("diff.relative", "true"),
+        ("diff.external", "false"),
+        ("log.diffMerges", "off"),
+        ("log.showSignature", "true"),
+    ],
+)
+def test_settings_of_git_that_change_no_answer(tmp_path: Path, name: str, value: str) -> None:
+    """The ages of runs and the sources that one was launched from, in a repository below the top."""
+    repo = Repo.create(tmp_path / "top", files(), "below")
+    repo.commit("sources")
+    repo.branch("launch")
+    repo.launch()
+    repo.git("switch", "-q", "main")
+    repo.write({"notes.txt": "1"})
+    repo.commit("other work")
+    repo.git("merge", "-q", "--no-ff", "-m", "merge", "launch")
+    repo.write({"notes.txt": "2"})
+    repo.commit("more work")
+    run = repo.run_of("train")
+    repo.edit(TRAIN, "64Gi", "65Gi")
+    question = ("explain", run, "Job:spec.template.spec.containers[0].resources.limits.memory")
+    before = [repo.tau("list").stdout, repo.tau(*question).stdout]
+    assert before[0].count("1 commit ") == 3
+    assert f"{TRAIN}:6:28" in before[1]
+    repo.git("config", name, value)
+    assert [repo.tau("list").stdout, repo.tau(*question).stdout] == before
+
+
+def test_what_git_cannot_answer_is_no_wrong_usage(launched: Repo) -> None:
+    launched.git("branch", "-m", "trunk")
+    assert launched.tau("build", exit=2).stderr.startswith("Error: the base branch `main` is not in this")
+    head = launched.git("rev-parse", "HEAD").strip()
+    for path in sorted((launched.root / ".git/objects").glob("??/*")):
+        if path.parent.name + path.name != head:
+            path.unlink()
+    for verb in ("list", "check", "build"):
+        assert launched.tau(verb, exit=2).stderr.startswith("Error: "), verb
+
+
+def test_a_full_disk_is_said_once(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tau_compile.emit.state.State.commit", full)
+    said = "tau-compile: nothing was written: no space left on device\n"
+    assert repo.tau("build", exit=1).stderr == said
+    assert not (repo.root / "runs").exists()
+
+
 def test_a_safe_directory_that_the_environment_names(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ships is what Git tracks, and Git is asked in the same way everywhere."""
     repo.edit(TRAIN, "entrypoint", "working_dir: .\n  entrypoint")

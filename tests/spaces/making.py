@@ -72,9 +72,13 @@ def spaces(
     templates: Mapping[str, str] | None = None,
     kueue: str = "0.19.2",
     queue: Mapping[str, Any] | None = None,
+    layers: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Spaces:
-    """The workspace ``vision`` compiled; ``cluster`` and ``platform`` are their sections ``workspaces``."""
+    """The workspace ``vision`` compiled; ``cluster`` and ``platform`` are their sections ``workspaces``.
+
+    ``layers`` are the patches of the Platform and the Cluster, by kind.
+    """
     head = {"apiVersion": "tau-compile/v1"}
     local = [{"namespace": "vision", "name": "jobqueue"}, {"namespace": "vision", "name": "urgent"}]
     documents = {
@@ -83,6 +87,7 @@ def spaces(
             "kind": "Platform",
             "metadata": {"name": "lab"},
             "workspaces": platform or {},
+            "patches": (layers or {}).get("Platform", []),
         },
         "overlays/clusters/east.yaml": {
             **head,
@@ -91,6 +96,7 @@ def spaces(
             "versions": {"kueue": kueue},
             "queues": [{"name": "research", "localQueues": local, **(queue or {})}],
             "workspaces": dict(cluster),
+            "patches": (layers or {}).get("Cluster", []),
         },
         "overlays/workspaces/vision.yaml": {
             **head,

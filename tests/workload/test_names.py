@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_compile.codes import CODES
-from tau_compile.diagnostics import Span
+from tau_compile.diagnostics import Span, shown
 from tau_compile.workload.names import (
     RUN_SUFFIX,
     Kind,
@@ -19,7 +19,6 @@ from tau_compile.workload.names import (
     is_qualified_name,
     label_value,
     name_budget,
-    shown,
     suggested_name,
 )
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tau_compile.codes import CODES
 from tau_compile.diagnostics import Span
-from tau_compile.workload.quantity import MAX, NANO, ZERO, Quantity, parse, read_cpu, read_memory, try_parse
+from tau_compile.quantity import MAX, NANO, ZERO, Quantity, parse, read_cpu, read_memory, try_parse
 
 FACTS: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("quantities.json").read_text("utf-8"))
 SPAN = Span("tau.yaml", 3, 11, 3, 15)

@@ -102,7 +102,7 @@ class DiskTree:
     def tracked(self, paths: Sequence[str]) -> Mapping[str, Tracked] | None:
         """See ``Tree``. Two questions name their paths; from the third on, or for all, the whole index is read, once."""
         if self._in_git is None:
-            self._in_git = self._below_git()
+            self._in_git = work_tree(self.root)
         if not self._in_git:
             return None
         self._asked += 1
@@ -118,15 +118,6 @@ class DiskTree:
     def _on_disk(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root  # every system takes a /
 
-    def _below_git(self) -> bool:
-        folder = os.path.abspath(self.root)
-        while not os.path.lexists(os.path.join(folder, ".git")):
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                return False
-            folder = parent
-        return True
-
     def _ask_git(self, paths: Sequence[str]) -> dict[str, Tracked] | None:
         from tau_compile.workload.code.git import ls_files
 
@@ -139,3 +130,14 @@ def _within(top: str, paths: list[str]) -> list[str]:
     exact = paths[place : place + 1] if paths[place : place + 1] == [top] else []
     start = bisect_left(paths, f"{top}/", place)  # "0" is the character after "/"
     return exact + paths[start : bisect_left(paths, f"{top}0", start)]
+
+
+def work_tree(root: str) -> bool:
+    """Whether ``root`` lies in a Git work tree."""
+    folder = os.path.abspath(root)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent
+    return True

@@ -11,8 +11,7 @@ import re
 from functools import total_ordering
 from typing import TYPE_CHECKING, Literal
 
-from tau_compile.diagnostics import error
-from tau_compile.workload.names import shown
+from tau_compile.diagnostics import error, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
