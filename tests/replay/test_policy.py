@@ -56,7 +56,7 @@ def test_validate_warns_of_what_may_have_been_launched(waived: Repo) -> None:
     outcome = waived.tau("validate", "--as-of", "2027-04-01")
     assert "warning TAU331" in outcome.stderr
     assert "a new launch needs another one" in outcome.stderr
-    waived.tau("validate", exit=1)
+    assert "warning TAU343" in waived.tau("validate").stderr  # without a day nobody knows
 
 
 def test_a_new_launch_needs_a_waiver_that_applies(waived: Repo) -> None:
@@ -123,5 +123,5 @@ def test_explain_knows_the_waivers_of_a_run(waived: Repo) -> None:
         "explain", run, "Job:spec.template.spec.containers[0].resources.limits.nvidia.com/gpu"
     )
     assert f"{ASR}:6:17" in outcome.stdout
-    assert "TAU331" in waived.tau("explain", ASR, "compute.gpus", exit=1).stderr
+    assert "TAU331" not in waived.tau("explain", ASR, "compute.gpus").stderr
     assert waived.tau("explain", ASR, "compute.gpus", "--as-of", "2027-03-31").stderr.count("error") == 0
