@@ -18,9 +18,10 @@ def main(arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return 2
+    folder = Path(arguments[0]).resolve()
     with tempfile.TemporaryDirectory() as scratch:
-        verdicts = check_folder(Path(arguments[0]), Path(scratch))
-        wrong = check_imports(Path(arguments[0]), Path(scratch) / "imported")
+        verdicts = check_folder(folder, Path(scratch))
+        wrong = check_imports(folder, Path(scratch) / "imported")
     for trouble in wrong:
         print(f"FAILED: {trouble}")
     print(table(verdicts))
