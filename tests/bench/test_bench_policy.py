@@ -20,5 +20,5 @@ def test_a_short_run(
     monkeypatch.chdir(tmp_path)
     assert main(["--rounds", "1", "--count", "12", "--folder", str(tmp_path / "bench")]) == 0
     said = capsys.readouterr().out
-    assert "12 launches, the best of 1 rounds: " in said
+    assert "12 launches, medians of 1 rounds: " in said
     assert "policy costs " in said
