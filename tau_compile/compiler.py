@@ -37,7 +37,7 @@ class Repository:
 
     ``overlay_files`` are the repository's own, ``packaged`` the default ones; ``templates`` are the repository's own by path
     below ``templates/``; ``tree`` reads code by path from the repository root. ``as_of`` is today's date as the caller says
-    (``YYYY-MM-DD``), or empty: waivers apply through their own.
+    (``YYYY-MM-DD``), or empty: waivers apply through their own. ``stance`` is what compiling is for.
     """
 
     def __init__(
@@ -47,13 +47,14 @@ class Repository:
         tree: Tree,
         templates: Mapping[str, str] | None = None,
         as_of: str = "",
+        stance: Stance = "launch",
     ) -> None:
         self.overlay_files = overlay_files
         self.packaged = packaged
         self.tree = tree
         self.templates = templates or {}
         self.as_of = as_of
-        self.stance: Stance = "launch"
+        self.stance = stance
 
     @cached_property
     def overlays(self) -> Loaded:

@@ -111,7 +111,7 @@ def _checked(
         {file_name(rendered): rendered for _, rendered in right},
         patches,
         lambda made, name: judged(wants[name], made, one.space),
-        lambda made, before, name: refused(made, one),
+        lambda made, before, name: [*judged(wants[name], made, one.space), *refused(made, one)],
         lambda found, name: placed(found, wants[name].template, own, one.space.span),
     )
     said += result.diagnostics

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tau_compile.checkout.base import Base
     from tau_compile.diagnostics import Diagnostic
+    from tau_compile.guard.waivers import Stance
     from tau_compile.runs.model import Action
 
 ROOT = click.option(
@@ -41,9 +42,11 @@ BASE = click.option(
 )
 
 
-def opened(root: str, format: str = "text", as_of: str = "") -> tuple[Checkout, dict[str, bytes]]:
+def opened(
+    root: str, format: str = "text", as_of: str = "", stance: Stance = "launch"
+) -> tuple[Checkout, dict[str, bytes]]:
     """The repository at or above a folder, and the texts for excerpts."""
-    inputs = Inputs(root, format, as_of)
+    inputs = Inputs(root, format, as_of, stance)
     return Checkout(inputs.root, inputs.settings, inputs.repository), inputs.sources
 
 

@@ -48,9 +48,8 @@ def command(root: str, base: str, pending: bool, as_of: str, format: str) -> Non
     Exit code 3 when there are differences, with the list and the command that mends them. Runs that ended and wait for being
     retired are information.
     """
-    place, sources = opened(root, format, as_of)
-    if pending and not as_of:  # for a hook: whether a new run may be launched is asked later, with a date
-        place.repository.stance = "look"
+    # A hook passes no date: whether a new run may be launched is asked later.
+    place, sources = opened(root, format, as_of, "look" if pending and not as_of else "launch")
     options = [*(["--repository", root] if root != "." else []), *(["--base", base] if base else [])]
     if as_of and place.repository.guard is not None:
         options += ["--as-of", as_of]

@@ -52,8 +52,7 @@ def _of_file(file: str, path: str, workspace: str, as_of: str, format: str) -> i
     from tau_compile.compiler import compile_file
     from tau_compile.explain.bench import bench
 
-    inputs = Inputs(file, format, as_of)
-    inputs.repository.stance = "look"
+    inputs = Inputs(file, format, as_of, "look")
     name, data = inputs.read(file)
     if name.startswith("overlays/"):
         return _of_space(inputs, name, path, format)

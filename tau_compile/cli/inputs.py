@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tau_compile.diagnostics import Diagnostic
+    from tau_compile.guard.waivers import Stance
 
 
 class Refused(click.ClickException):
@@ -30,7 +31,7 @@ class Refused(click.ClickException):
 class Inputs:
     """One repository on disk, and the bytes that were read from it, for excerpts in messages."""
 
-    def __init__(self, start: str, format: str = "text", as_of: str = "") -> None:
+    def __init__(self, start: str, format: str = "text", as_of: str = "", stance: Stance = "launch") -> None:
         self.root = project.root_of(start)
         self.settings = self._settings(format)
         templates = project.own_templates(self.root, project.KNOWN_TEMPLATES)
@@ -43,7 +44,7 @@ class Inputs:
             for f in templates
             if not f.problem
         }
-        self.repository = Repository(overlays, packaged, DiskTree(self.root), texts, as_of)
+        self.repository = Repository(overlays, packaged, DiskTree(self.root), texts, as_of, stance)
 
     def _settings(self, format: str) -> Settings:
         """The project file; when it is wrong nothing can be said about the rest: exit 2."""

@@ -46,8 +46,7 @@ def command(paths: tuple[str, ...], workspace: str, as_of: str, format: str) -> 
     count = 0
     for path in _files(paths, format):
         root = _root(path)
-        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format, as_of))
-        inputs.repository.stance = "look"
+        inputs = repositories.get(root) or repositories.setdefault(root, Inputs(path, format, as_of, "look"))
         count += 1
         if _is_overlay(inputs.name_of(path)):
             sources.update(inputs.sources)
@@ -85,7 +84,9 @@ class _Recorded:
         spaces = workspace_names(overlays) if overlays else {}
         found = list(in_tree(inputs.root)[0].values())
         self._digests = {(record.name, record.digest) for record in found}
-        self._surveyor = Surveyor(inputs.repository, found, {name: spaces[name].name for name in spaces})
+        self._surveyor = Surveyor(
+            inputs.repository, found, {name: space.name for name, space in spaces.items()}
+        )
 
     def has(self, name: str, data: bytes) -> bool:
         """Whether a file is as it was when it was launched or adopted: a build launches nothing for it."""

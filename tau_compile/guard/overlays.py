@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tau_compile.guard.waivers import Document
-    from tau_compile.policy.guards import Guards, Waiver
+    from tau_compile.policy.guards import Guards, Limit, Waiver
     from tau_compile.policy.model import Overlays
     from tau_compile.source.nodes import Scalar
 
@@ -35,16 +35,15 @@ def check(overlays: Overlays, as_of: str) -> list[Diagnostic]:
 
 
 def _twice(guards: Guards) -> Iterator[Diagnostic]:
-    first: dict[str, object] = {}
+    first: dict[str, Limit] = {}
     for limit in guards.limits:
         if limit.name in first:
-            other = next(one for one in guards.limits if one.name == limit.name)
             yield error(
                 "TAU338",
                 f"there are two limits called `{limit.name}`",
                 limit.span,
                 "rename one: a waiver could not tell them apart",
-                (Related(other.span, "the other one"),),
+                (Related(first[limit.name].span, "the other one"),),
             )
         first.setdefault(limit.name, limit)
 

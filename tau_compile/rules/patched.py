@@ -5,6 +5,7 @@ A patch has no say in how large a run is: queue, launch limits and the program i
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tau_compile.diagnostics import has_errors
@@ -51,7 +52,7 @@ def patched(
         objects,
         patches,
         lambda made, name: judged(made, name, run),
-        lambda made, before, name: _after_patches(made, before, run),
+        partial(_judged, run=run),
         lambda one, name: placed(one, name, templates, document),
     )
 
@@ -60,32 +61,24 @@ def rejudged(
     objects: Mapping[str, dict[str, Any]],
     patches: Sequence[Patch],
     judged: Callable[[dict[str, Any], str], Iterable[Wrong]],
-    after: Callable[[dict[str, Any], dict[str, Any], str], Iterable[Wrong]],
+    changed: Callable[..., list[Wrong]],
     placed: Callable[[Wrong, str], Diagnostic],
 ) -> Judged:
     """Apply ``patches`` to objects by name, and judge them with ``judged(object, name)``.
 
-    What patches changed is judged with ``after(object, as it was, name)``, too; ``placed`` is for what the templates did wrong.
+    What patches changed is judged with ``changed(object, before=as it was, name=name)``; ``placed`` places what the templates
+    did wrong.
     """
-    changed = apply_all(objects, patches)
-    said = list(changed.diagnostics)
+    result = apply_all(objects, patches)
+    said = list(result.diagnostics)
     if has_errors(said):
-        return Judged(changed.objects, changed.touches, said, changed.wrote)
-    for name, made in changed.objects.items():
-        by, before = changed.by.get(name), objects[name]
+        return Judged(result.objects, result.touches, said, result.wrote)
+    for name, made in result.objects.items():
+        by, before = result.by.get(name), objects[name]
         if by is None:
             said += [placed(one, name) for one in judged(made, name)]
             continue
-
-        def all_of(made: dict[str, Any], name: str = name, before: dict[str, Any] = before) -> list[Wrong]:
-            after_all = list(after(made, before, name))
-            extra = [one for one in after_all if one.key == GROUPS]
-            if extra and len(groups(made)) > len(groups(before)):
-                # What else is wrong with a group that should not be there is no matter. New ones are the last.
-                made = _with_groups(made, len(groups(before)))
-                after_all = list(after(made, before, name))
-            return [*judged(made, name), *after_all, *(one for one in extra if one not in after_all)]
-
+        all_of = partial(changed, before=before, name=name)
         found = all_of(made)
         if found:
             from tau_compile.rules.blame import blamed
@@ -93,7 +86,17 @@ def rejudged(
             known = all_of(before)  # what the template did wrong
             said += [placed(one, name) for one in judged(made, name) if one in known]
             said += blamed([one for one in found if one not in known], before, by, all_of)
-    return Judged(changed.objects, changed.touches, said, changed.wrote)
+    return Judged(result.objects, result.touches, said, result.wrote)
+
+
+def _judged(made: dict[str, Any], before: dict[str, Any], name: str, run: Run) -> list[Wrong]:
+    after = list(_after_patches(made, before, run))
+    extra = [one for one in after if one.key == GROUPS]
+    if extra and len(groups(made)) > len(groups(before)):
+        # What else is wrong with a group that should not be there is no matter. New ones are the last.
+        made = _with_groups(made, len(groups(before)))
+        after = list(_after_patches(made, before, run))
+    return [*judged(made, name, run), *after, *(one for one in extra if one not in after)]
 
 
 def _with_groups(made: dict[str, Any], count: int) -> dict[str, Any]:
